@@ -1,0 +1,72 @@
+/**
+ * Identifiers of everything that is stored.
+ *
+ * Every id is `<prefix>_<26 characters>`: 10 characters of milliseconds since 1970 and 16 of randomness, both in
+ * Crockford base 32, so ids sort by the time they were made and tell at a glance what they name.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+
+const idText = (prefix: string) =>
+  Schema.String.check(
+    Schema.isPattern(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`), { expected: `an id of the form ${prefix}_…` })
+  )
+
+/** A conversation's durable log. */
+export const ThreadId = idText("thr").pipe(Schema.brand("ThreadId"))
+export type ThreadId = typeof ThreadId.Type
+
+/** One agent's run in a thread. */
+export const TurnId = idText("trn").pipe(Schema.brand("TurnId"))
+export type TurnId = typeof TurnId.Type
+
+/** A message accepted from a channel. */
+export const MessageId = idText("msg").pipe(Schema.brand("MessageId"))
+export type MessageId = typeof MessageId.Type
+
+/** One invocation of a tool; unique in the whole store, unlike the ids that model providers make up. */
+export const CallId = idText("cal").pipe(Schema.brand("CallId"))
+export type CallId = typeof CallId.Type
+
+/** One life of a daemon process: what fences the writes of a deposed owner. */
+export const IncarnationId = idText("inc").pipe(Schema.brand("IncarnationId"))
+export type IncarnationId = typeof IncarnationId.Type
+
+/** A question to a person whether a tool call may run. */
+export const ApprovalId = idText("apr").pipe(Schema.brand("ApprovalId"))
+export type ApprovalId = typeof ApprovalId.Type
+
+/** A reply on its way out to a channel. */
+export const DeliveryId = idText("out").pipe(Schema.brand("DeliveryId"))
+export type DeliveryId = typeof DeliveryId.Type
+
+export const makeThreadId = make("thr", ThreadId)
+export const makeTurnId = make("trn", TurnId)
+export const makeMessageId = make("msg", MessageId)
+export const makeCallId = make("cal", CallId)
+export const makeIncarnationId = make("inc", IncarnationId)
+export const makeApprovalId = make("apr", ApprovalId)
+export const makeDeliveryId = make("out", DeliveryId)
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+const timeLength = 10
+const randomLength = 16
+
+function make<A>(prefix: string, schema: { readonly make: (value: string) => A }): Effect.Effect<A> {
+  return Effect.gen(function* () {
+    let time = yield* Clock.currentTimeMillis
+    let timePart = ""
+    for (let i = 0; i < timeLength; i++) {
+      timePart = alphabet.charAt(time % 32) + timePart
+      time = Math.floor(time / 32)
+    }
+    let randomPart = ""
+    const random = yield* Random.Random
+    for (let i = 0; i < randomLength; i++) {
+      randomPart += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * 32))
+    }
+    return schema.make(`${prefix}_${timePart}${randomPart}`)
+  })
+}

@@ -1,0 +1,55 @@
+/**
+ * Ways in and out. A channel hands messages in through `Conversations.accept`; how its replies leave is declared here.
+ *
+ * A *pull* channel (console, typed RPC, OpenAI-compatible HTTP) has a client that reads the thread from a cursor, so the
+ * journal itself is the delivery and nothing else is written. A *push* channel (Telegram, …) gets its replies from the
+ * outbox, in order, with retries.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type * as Outbox from "./Outbox.ts"
+
+export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {
+  reason: Schema.String,
+  /** Whether the same reply may be accepted later. */
+  retryable: Schema.Boolean,
+  /** How long the channel asked to wait, in milliseconds. */
+  retryAfterMillis: Schema.optionalKey(Schema.Int)
+}) {
+  override get message() {
+    return `The channel refused the reply: ${this.reason}`
+  }
+}
+
+export interface Channel {
+  readonly name: string
+  readonly capabilities: {
+    /** Can show a question and bring back a person's answer. */
+    readonly approval: boolean
+    readonly formatting: ReadonlyArray<"text" | "markdown" | "html">
+    readonly files: boolean
+  }
+  /** Absent for a pull channel. Must not report success before the reply is out. */
+  readonly deliver?: (delivery: Outbox.Delivery) => Effect.Effect<void, DeliveryRefused>
+}
+
+export class ChannelNameTaken extends Schema.TaggedError<ChannelNameTaken>()("ChannelNameTaken", {
+  name: Schema.String
+}) {
+  override get message() {
+    return `A channel named ${JSON.stringify(this.name)} is registered already. Give this one another name.`
+  }
+}
+
+export class Channels extends Context.Service<
+  Channels,
+  {
+    /** Adds a channel for the life of the scope. */
+    readonly register: (channel: Channel) => Effect.Effect<void, ChannelNameTaken, Scope.Scope>
+    /** A channel that is not registered (any more) has no capabilities; its replies wait in the outbox. */
+    readonly find: (name: string) => Effect.Effect<Channel | undefined>
+    readonly all: Effect.Effect<ReadonlyArray<Channel>>
+  }
+>()("troupe/channel/Channels") {}

@@ -1,0 +1,129 @@
+/**
+ * Writing threads. Each operation is one transaction: the entries, the inbox rows, the turn's row and the outbox rows
+ * that belong to one point of a conversation's life are on disk together or not at all.
+ *
+ * `accept` may be called by anybody. All other writes need a `Claim`: the proof that this incarnation owns the thread.
+ * A claim is void from the moment another incarnation claims the same thread; a write with a void claim changes nothing
+ * and fails with `ClaimLost`.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Ids from "../Ids.ts"
+import * as Entry from "../thread/Entry.ts"
+import * as Threads from "../thread/Threads.ts"
+
+/** What a channel hands in. `externalId` is the channel's own id of the message: the same one is accepted once. */
+export const InboundMessage = Schema.Struct({
+  thread: Threads.ThreadKey,
+  channel: Schema.String,
+  externalId: Schema.NonEmptyString.check(Schema.isMaxLength(200)),
+  sender: Entry.Sender,
+  source: Entry.Source,
+  delivery: Entry.Delivery,
+  text: Schema.String,
+  attachments: Schema.Array(Entry.Attachment),
+  agent: Schema.String,
+  /** The channel's place in its own feed, stored with the message (for example Telegram's update offset). */
+  cursor: Schema.optionalKey(Schema.String)
+})
+export type InboundMessage = typeof InboundMessage.Type
+
+export interface Accepted {
+  readonly threadId: Ids.ThreadId
+  readonly messageId: Ids.MessageId
+  readonly seq: number
+  /** The channel handed in a message it had handed in before; nothing was written. */
+  readonly duplicate: boolean
+}
+
+export interface Claim {
+  readonly threadId: Ids.ThreadId
+  readonly incarnation: Ids.IncarnationId
+}
+
+export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", { threadId: Ids.ThreadId }) {
+  override get message() {
+    return `Another process owns thread ${this.threadId} now.`
+  }
+}
+
+/** A message that no turn has taken up yet. */
+export const WaitingMessage = Schema.Struct({
+  messageId: Ids.MessageId,
+  seq: Schema.Int,
+  delivery: Entry.Delivery,
+  source: Entry.Source
+})
+export type WaitingMessage = typeof WaitingMessage.Type
+
+/** A turn that has begun and not ended. `attempts` counts the lives of the process that worked on it. */
+export const RunningTurn = Schema.Struct({
+  turnId: Ids.TurnId,
+  attempts: Schema.Int,
+  steps: Schema.Int,
+  startedAt: Schema.Int
+})
+export type RunningTurn = typeof RunningTurn.Type
+
+export interface Owed {
+  readonly running: RunningTurn | null
+  readonly waiting: ReadonlyArray<WaitingMessage>
+}
+
+/** A reply for a channel, committed together with the entry it repeats. */
+export interface Reply {
+  readonly channel: string
+  readonly chat: string
+  readonly text: string
+  readonly format?: Entry.AnswerFormat
+}
+
+export class Journal extends Context.Service<
+  Journal,
+  {
+    /** Writes the message, its inbox row, the thread if it is new, and the channel's cursor. */
+    readonly accept: (message: InboundMessage) => Effect.Effect<Accepted>
+    /** Takes the thread over from whoever owned it. */
+    readonly claim: (threadId: Ids.ThreadId) => Effect.Effect<Claim, Threads.ThreadNotFound>
+    readonly owed: (threadId: Ids.ThreadId) => Effect.Effect<Owed>
+    /** Threads with a running turn or a waiting message, oldest debt first. */
+    readonly owedThreads: (limit: number) => Effect.Effect<ReadonlyArray<Ids.ThreadId>>
+    /** Age of the oldest message that has no outcome yet, in milliseconds; null when nothing is owed. */
+    readonly oldestOwed: Effect.Effect<number | null>
+    readonly startTurn: (
+      claim: Claim,
+      turn: {
+        readonly turnId: Ids.TurnId
+        readonly messageIds: ReadonlyArray<Ids.MessageId>
+        readonly agent: string
+        readonly tools: ReadonlyArray<string>
+      }
+    ) => Effect.Effect<void, ClaimLost>
+    /** Counts one more life of the process for the turn and records it; gives the new count. */
+    readonly resumeTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<number, ClaimLost>
+    readonly fold: (
+      claim: Claim,
+      turnId: Ids.TurnId,
+      messageIds: ReadonlyArray<Ids.MessageId>
+    ) => Effect.Effect<void, ClaimLost>
+    /** Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. */
+    readonly append: (claim: Claim, entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, ClaimLost>
+    /**
+     * Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies.
+     * `alsoStopped` are waiting messages that a stop ends without a turn.
+     */
+    readonly endTurn: (
+      claim: Claim,
+      end: {
+        readonly turnId: Ids.TurnId
+        readonly state: Entry.TurnEnd
+        readonly reason?: string
+        readonly failure?: Entry.Failure
+        readonly entries: ReadonlyArray<Entry.Entry>
+        readonly replies: ReadonlyArray<Reply>
+        readonly alsoStopped: ReadonlyArray<Ids.MessageId>
+      }
+    ) => Effect.Effect<void, ClaimLost>
+  }
+>()("troupe/conversation/Journal") {}

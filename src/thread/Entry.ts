@@ -1,0 +1,169 @@
+/**
+ * The entries of a thread: everything that happened in one conversation, in order, written once and never changed.
+ *
+ * The thread is also the journal of its turns. A message enters the log when it is accepted, which may be in the middle
+ * of a turn; the model sees it from the point where a turn took it up (`TurnStarted` or `MessagesFolded`), so stored
+ * history and sent history keep every tool call next to its one result.
+ */
+import * as Schema from "effect/Schema"
+import * as Ids from "../Ids.ts"
+
+/** Where a message may join a running turn: before the next model call, only between tool calls, or not at all. */
+export const Delivery = Schema.Literals(["now", "after-tool", "after-turn"])
+export type Delivery = typeof Delivery.Type
+
+/** Who wrote a message, as the channel knows them. */
+export const Sender = Schema.Struct({
+  id: Schema.optionalKey(Schema.String),
+  name: Schema.optionalKey(Schema.String)
+})
+export type Sender = typeof Sender.Type
+
+/** A file that came with a message; `path` is inside the managed files. */
+export const Attachment = Schema.Struct({
+  name: Schema.String,
+  mediaType: Schema.String,
+  bytes: Schema.Int,
+  path: Schema.String
+})
+export type Attachment = typeof Attachment.Type
+
+/** What made a message: a person, the result of a background task, or a schedule. Only a person's message can fold. */
+export const Source = Schema.Literals(["person", "task", "schedule"])
+export type Source = typeof Source.Type
+
+/** Tokens of one model response, as the provider counted them. */
+export const Usage = Schema.Struct({
+  inputTokens: Schema.Int,
+  outputTokens: Schema.Int,
+  cachedInputTokens: Schema.optionalKey(Schema.Int),
+  reasoningTokens: Schema.optionalKey(Schema.Int)
+})
+export type Usage = typeof Usage.Type
+
+/**
+ * A tool call as the model wrote it. `arguments` is the text of the arguments, valid JSON or not: what the tool got is
+ * decided by the decoder, and what the model said must be repeated to it unchanged.
+ */
+export const ToolCallRequest = Schema.Struct({
+  callId: Ids.CallId,
+  name: Schema.String,
+  arguments: Schema.String
+})
+export type ToolCallRequest = typeof ToolCallRequest.Type
+
+/** Reasoning text of a step, with what the provider needs to recognise its own reasoning again. */
+export const Reasoning = Schema.Struct({
+  text: Schema.String,
+  metadata: Schema.optionalKey(Schema.Json)
+})
+export type Reasoning = typeof Reasoning.Type
+
+/**
+ * How a tool call ended. `skipped`: never started, since a newer message or a denial came first; `unknown`: the process
+ * died while it ran and the tool may not be run again, so its effects may or may not have happened.
+ */
+export const CallOutcome = Schema.Literals([
+  "completed",
+  "failed",
+  "invalid",
+  "denied",
+  "timeout",
+  "cancelled",
+  "skipped",
+  "unknown"
+])
+export type CallOutcome = typeof CallOutcome.Type
+
+/** How a turn ended. `parked`: it crashed the process too often and is not tried again. */
+export const TurnEnd = Schema.Literals(["answered", "failed", "stopped", "parked"])
+export type TurnEnd = typeof TurnEnd.Type
+
+/** A failure as it is stored and shown: a stable code and a sentence, never a secret or a raw body. */
+export const Failure = Schema.Struct({ code: Schema.String, message: Schema.String })
+export type Failure = typeof Failure.Type
+
+/** Final-answer metadata that `pre_response` declared. */
+export const AnswerFormat = Schema.Struct({
+  kind: Schema.Literals(["text", "html", "markdown"]),
+  disableLinkPreview: Schema.optionalKey(Schema.Boolean),
+  attachments: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ path: Schema.String, type: Schema.String, caption: Schema.optionalKey(Schema.String) }))
+  )
+})
+export type AnswerFormat = typeof AnswerFormat.Type
+
+export const Entry = Schema.TaggedUnion({
+  /** A message was accepted. Not yet seen by any turn. */
+  UserMessage: {
+    messageId: Ids.MessageId,
+    channel: Schema.String,
+    sender: Sender,
+    source: Source,
+    delivery: Delivery,
+    text: Schema.String,
+    attachments: Schema.Array(Attachment)
+  },
+  /** A turn began with these messages; the set of tools is fixed for the whole turn. */
+  TurnStarted: {
+    turnId: Ids.TurnId,
+    messageIds: Schema.Array(Ids.MessageId),
+    agent: Schema.String,
+    tools: Schema.Array(Schema.String)
+  },
+  /** A turn goes on in another life of the process; `attempt` counts from 2. */
+  TurnResumed: { turnId: Ids.TurnId, attempt: Schema.Int },
+  /** Newer messages joined a running turn. */
+  MessagesFolded: { turnId: Ids.TurnId, messageIds: Schema.Array(Ids.MessageId) },
+  /** One model response. `step` counts from 1 within the turn. A response without calls answers the turn. */
+  AssistantMessage: {
+    turnId: Ids.TurnId,
+    step: Schema.Int,
+    text: Schema.String,
+    reasoning: Schema.Array(Reasoning),
+    calls: Schema.Array(ToolCallRequest),
+    finishReason: Schema.String,
+    provider: Schema.String,
+    model: Schema.String,
+    usage: Usage,
+    format: Schema.optionalKey(AnswerFormat)
+  },
+  /** The one result of a tool call. `text` is what the model reads, `data` the confirmed effects and public fields. */
+  ToolResult: {
+    turnId: Ids.TurnId,
+    callId: Ids.CallId,
+    name: Schema.String,
+    outcome: CallOutcome,
+    text: Schema.String,
+    data: Schema.Json,
+    errorCode: Schema.optionalKey(Schema.String),
+    durationMillis: Schema.Int
+  },
+  /** A correction that the runtime, not a person, puts to the model (shown to it as a user message). */
+  Guidance: { turnId: Ids.TurnId, text: Schema.String },
+  /** Words of the runtime itself to the person, in place of an answer or beside it. */
+  Notice: { turnId: Ids.TurnId, text: Schema.String },
+  /** The turn is over. `reason` tells which limit or cause ended it when it was not a plain answer. */
+  TurnEnded: {
+    turnId: Ids.TurnId,
+    state: TurnEnd,
+    reason: Schema.optionalKey(Schema.String),
+    failure: Schema.optionalKey(Failure)
+  },
+  /** Entries before `keepFrom` are no longer part of what the model sees. They stay in the log. */
+  HistoryTrimmed: { turnId: Ids.TurnId, keepFrom: Schema.Int, removedMessages: Schema.Int }
+})
+export type Entry = typeof Entry.Type
+export type EntryKind = Entry["_tag"]
+
+/** An entry with its place in the log: `seq` counts from 1 without gaps; `at` is in milliseconds since 1970. */
+export const StoredEntry = Schema.Struct({
+  seq: Schema.Int,
+  at: Schema.Int,
+  entry: Entry
+})
+export type StoredEntry = typeof StoredEntry.Type
+
+/** The turn an entry belongs to, if any. */
+export const turnIdOf = (entry: Entry): Ids.TurnId | undefined =>
+  entry._tag === "UserMessage" ? undefined : entry.turnId
