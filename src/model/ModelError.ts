@@ -1,0 +1,126 @@
+/**
+ * Typed errors of the model subsystem, and the plain-language reading of the provider errors of `effect/ai`.
+ *
+ * `AiError` stays the error of a running request: every `LanguageModel` speaks it. This module adds what it lacks:
+ * an error for "there is no such model to ask", a code for failures `AiError` has no reason class for (a stream cut
+ * short, deadlines), and one place that turns any of them into words for a person. No message here ever contains a
+ * key, a header or a response body.
+ */
+import * as AiError from "effect/ai/AiError"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+/** Why a provider cannot be asked at all. */
+export const ModelUnavailableReason = Schema.Literals([
+  "unknown-provider",
+  "missing-key",
+  "missing-model",
+  "missing-base-url",
+  "unsupported-format"
+])
+
+/** The configured or requested model cannot be used; `remedy` says which config key to set. */
+export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
+  provider: Schema.String,
+  reason: ModelUnavailableReason,
+  remedy: Schema.String
+}) {
+  /** Stable error code, `subsystem:reason`. */
+  get code(): string {
+    return `model:${this.reason}`
+  }
+  override get message(): string {
+    return `Provider "${this.provider}" cannot be used (${this.reason}). ${this.remedy}`
+  }
+}
+
+/**
+ * Failures of a request that `AiError` has no class for. They travel as `AiError` with this code in the metadata, so
+ * that every caller of a `LanguageModel` can still handle one error type.
+ */
+export const TransportCode = Schema.Literals([
+  "stream-cut",
+  "idle-timeout",
+  "request-timeout",
+  "connect-failed"
+])
+export type TransportCode = typeof TransportCode.Type
+
+const metadataKey = "troupe"
+
+/**
+ * An `AiError` for a transport failure. All but `request-timeout` are retryable: that one has already used up the
+ * whole time a request may take.
+ */
+export const transportError = (code: TransportCode, description: string): AiError.AiError => {
+  const metadata = { [metadataKey]: { code } }
+  return AiError.make({
+    module: "Model",
+    method: "request",
+    reason: code === "request-timeout"
+      ? new AiError.UnknownError({ description, metadata })
+      : new AiError.InternalProviderError({ description, metadata })
+  })
+}
+
+/** The transport code of an error made by `transportError`. */
+export const transportCode = (error: AiError.AiError): TransportCode | undefined => {
+  if (!("metadata" in error.reason)) return undefined
+  const metadata = error.reason.metadata[metadataKey]
+  return isTransportMetadata(metadata) ? metadata.code : undefined
+}
+
+/** What a caller needs to know of a failed request. `message` is one line for a person. */
+export interface ModelFailure {
+  /** Stable error code, `model:reason`. */
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+  /** How long the provider asked to wait, when it did. */
+  readonly retryAfter: Duration.Duration | undefined
+}
+
+/** Reads an `AiError` into a code, a line of text and the retry decision. */
+export const describe = (error: AiError.AiError): ModelFailure => {
+  const transport = transportCode(error)
+  return {
+    code: `model:${transport ?? codes[error.reason._tag]}`,
+    message: describeReason(error.reason),
+    retryable: error.isRetryable,
+    retryAfter: error.retryAfter
+  }
+}
+
+const isTransportMetadata = Schema.is(Schema.Struct({ code: TransportCode }))
+
+const codes: Record<AiError.AiErrorReason["_tag"], string> = {
+  RateLimitError: "rate-limited",
+  QuotaExhaustedError: "quota-exhausted",
+  AuthenticationError: "authentication",
+  ContentPolicyError: "content-policy",
+  InvalidRequestError: "invalid-request",
+  InvalidResponseError: "invalid-response",
+  InternalProviderError: "provider-failed",
+  NetworkError: "network",
+  InvalidOutputError: "invalid-output",
+  StructuredOutputError: "invalid-output",
+  UnsupportedSchemaError: "unsupported-schema",
+  UnknownError: "unknown",
+  ToolNotFoundError: "tool-not-found",
+  ToolParameterValidationError: "tool-parameters",
+  InvalidToolResultError: "tool-result",
+  ToolResultEncodingError: "tool-result",
+  ToolConfigurationError: "tool-configuration",
+  ToolkitRequiredError: "tool-configuration",
+  InvalidUserInputError: "invalid-input"
+}
+
+// The reason classes prefix or append general advice; the description written where the error arose is more exact.
+const describeReason = (reason: AiError.AiErrorReason): string => {
+  const description = "description" in reason ? reason.description : undefined
+  if (description !== undefined) return description
+  if (reason._tag === "RateLimitError" && reason.retryAfter !== undefined) {
+    return `The provider limits the rate of requests; it asks to wait ${Duration.format(reason.retryAfter)}`
+  }
+  return reason.message
+}
