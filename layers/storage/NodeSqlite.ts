@@ -1,0 +1,247 @@
+/**
+ * The edge to `node:sqlite`: one open database as typed effects.
+ *
+ * Everything that is peculiar to the Node module stays in this file: its exceptions, its error codes, its integer rules and
+ * its warning. Nothing else imports `node:sqlite`.
+ *
+ * - Every statement is stepped to its end inside one call, so no read transaction outlives it and the write-ahead log can
+ *   always be reset.
+ * - Integers are read as bigints and given back as numbers when they fit, so a 64-bit id anywhere in a result (or as the
+ *   connection's last row id) never breaks a statement.
+ * - Whole numbers are bound as integers. The module binds every number as a float, which shows as `5.0` in text and JSON.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { classifySqliteError, SqlError, UnknownError } from "effect/sql/SqlError"
+
+/** How a statement's rows are wanted: as objects keyed by column, or as arrays. */
+export type RowShape = "objects" | "values"
+
+/** What a statement did. A statement that gives rows reports no changes: they are not its result. */
+export interface Outcome {
+  readonly rows: ReadonlyArray<object>
+  readonly changes: { readonly changes: unknown; readonly lastInsertRowid: unknown } | undefined
+}
+
+/** What to open and how. `statementCacheSize` bounds the prepared statements kept. */
+export interface OpenOptions {
+  readonly filename: string
+  readonly readonly: boolean
+  readonly statementCacheSize: number
+}
+
+/** One open database. `query` is synchronous under the hood: it blocks the event loop for as long as SQLite works. */
+export interface Handle {
+  readonly query: (
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    options: { readonly shape: RowShape; readonly safeIntegers: boolean; readonly cache: boolean }
+  ) => Effect.Effect<Outcome, SqlError>
+  readonly isTransaction: () => boolean
+  readonly backup: (destination: string) => Effect.Effect<void, SqlError>
+  readonly close: Effect.Effect<void, SqlError>
+}
+
+/** Opens a database; the scope closes it. Fails with the path in the message when the file cannot be opened. */
+export const open = (options: OpenOptions): Effect.Effect<Handle, SqlError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.map(
+      Effect.try({
+        try: () => new sqlite.DatabaseSync(options.filename, { readOnly: options.readonly }),
+        catch: (cause) => toSqlError(cause, "open", `Cannot open the database file ${options.filename}`)
+      }),
+      (database) => makeHandle(database, options)
+    ),
+    (handle) => Effect.ignore(handle.close)
+  )
+
+/** True when the failure says another connection holds the lock: waiting and trying again can help. */
+export const isBusy = (error: SqlError): boolean => error.reason._tag === "LockTimeoutError"
+
+/** The SQLite result code behind an error, extended bits included, or undefined when it did not come from SQLite. */
+export const resultCode = (error: SqlError): number | undefined => {
+  const cause = error.reason.cause
+  return Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode : undefined
+}
+
+// Nodes before 24 announce node:sqlite as experimental on the first load, on stderr, where it would be the first line a
+// person sees. The module is loaded by hand so that this one announcement, and no other warning, can be left out.
+const loadSqlite = () => {
+  const emitWarning = process.emitWarning
+  process.emitWarning = () => {}
+  const loaded = process.getBuiltinModule("node:sqlite")
+  process.emitWarning = emitWarning
+  return loaded
+}
+const sqlite = loadSqlite()
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly columns: ReadonlyArray<string>
+}
+
+const makeHandle = (database: DatabaseSync, options: OpenOptions): Handle => {
+  const statements = makeStatements(database, options.statementCacheSize)
+
+  const run = (
+    sql: string,
+    values: ReadonlyArray<SQLInputValue>,
+    shape: RowShape,
+    safe: boolean,
+    cache: boolean
+  ): Outcome => {
+    const prepared = statements.prepare(sql, cache)
+    if (prepared.columns.length === 0) {
+      const { changes, lastInsertRowid } = prepared.statement.run(...values)
+      statements.ran(sql)
+      return { rows: [], changes: { changes: toJs(changes, safe), lastInsertRowid: toJs(lastInsertRowid, safe) } }
+    }
+    const rows: ReadonlyArray<unknown> = prepared.statement.all(...values)
+    statements.ran(sql)
+    return {
+      rows: shape === "values" ? rows.map((row) => toValues(row, safe)) : toObjects(rows, prepared.columns, safe),
+      changes: undefined
+    }
+  }
+
+  return {
+    query: (sql, params, { cache, safeIntegers, shape }) =>
+      Effect.suspend(() => {
+        const values: Array<SQLInputValue> = []
+        for (let index = 0; index < params.length; index++) {
+          const value = toSqlite(params[index])
+          if (value === undefined) return Effect.fail(unsupportedParameter(index, params[index]))
+          values.push(value)
+        }
+        return Effect.try({
+          try: () => run(sql, values, shape, safeIntegers, cache),
+          catch: (cause) => toSqlError(cause, "execute")
+        })
+      }),
+    isTransaction: () => database.isOpen && database.isTransaction,
+    backup: (destination) =>
+      Effect.asVoid(
+        Effect.tryPromise({
+          // One step copies the whole file from one snapshot; smaller steps start over at every write of another connection.
+          try: () => sqlite.backup(database, destination, { rate: 0x7fff_ffff }),
+          catch: (cause) => toSqlError(cause, "backup", `Cannot back up the database to ${destination}`)
+        })
+      ),
+    close: Effect.try({
+      try: () => {
+        statements.clear()
+        if (database.isOpen) database.close()
+      },
+      catch: (cause) => toSqlError(cause, "close")
+    })
+  }
+}
+
+/** Prepared statements, least recently used first to go. A change of the schema empties it: column names are kept with them. */
+const makeStatements = (database: DatabaseSync, capacity: number) => {
+  const cached = new Map<string, Prepared>()
+  let schemaChanged = false
+
+  const prepare = (sql: string): Prepared => {
+    const statement = database.prepare(sql)
+    refuseSecondStatement(sql, statement.sourceSQL)
+    statement.setReadBigInts(true)
+    statement.setReturnArrays(true)
+    return { statement, columns: statement.columns().map((column) => column.name) }
+  }
+
+  return {
+    prepare: (sql: string, cache: boolean): Prepared => {
+      const found = cached.get(sql)
+      if (found !== undefined) {
+        cached.delete(sql)
+        cached.set(sql, found)
+        return found
+      }
+      const prepared = prepare(sql)
+      if (cache && !schemaStatement.test(sql)) {
+        cached.set(sql, prepared)
+        const [oldest] = cached.keys()
+        if (cached.size > capacity && oldest !== undefined) cached.delete(oldest)
+      }
+      return prepared
+    },
+    /** Told of every statement that ran, so that a schema change and its rollback both drop the kept column names. */
+    ran: (sql: string) => {
+      if (schemaStatement.test(sql)) schemaChanged = true
+      else if (!schemaChanged) return
+      cached.clear()
+      if (!database.isTransaction) schemaChanged = false
+    },
+    clear: () => cached.clear()
+  }
+}
+
+const schemaStatement = /^\s*(create|alter|drop|attach|detach|vacuum)\b/i
+const blankOrComment = /^(\s|;|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*$/
+
+// SQLite compiles the first statement of a text and says nothing about the rest, which would then silently not run.
+const refuseSecondStatement = (sql: string, compiled: string): void => {
+  if (compiled.length === sql.length || blankOrComment.test(sql.slice(compiled.length))) return
+  throw new Error("The text holds more than one statement; run each one on its own")
+}
+
+const toSqlite = (value: unknown): SQLInputValue | undefined => {
+  switch (typeof value) {
+    case "number":
+      return Number.isSafeInteger(value) ? BigInt(value) : value
+    case "string":
+    case "bigint":
+      return value
+    case "boolean":
+      return value ? 1n : 0n
+    case "undefined":
+      return null
+    default:
+      if (value === null) return null
+      return ArrayBuffer.isView(value) ? toBytes(value) : undefined
+  }
+}
+
+const toBytes = (view: ArrayBufferView): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(view.byteLength)
+  bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
+  return bytes
+}
+
+const largest = BigInt(Number.MAX_SAFE_INTEGER)
+
+const toJs = (value: unknown, safeIntegers: boolean): unknown =>
+  typeof value === "bigint" && !safeIntegers && value <= largest && value >= -largest ? Number(value) : value
+
+const toValues = (row: unknown, safeIntegers: boolean): ReadonlyArray<unknown> =>
+  Array.isArray(row) ? row.map((value) => toJs(value, safeIntegers)) : []
+
+const toObjects = (rows: ReadonlyArray<unknown>, columns: ReadonlyArray<string>, safeIntegers: boolean) =>
+  rows.map((row) => {
+    const values: ReadonlyArray<unknown> = Array.isArray(row) ? row : []
+    const object: Record<string, unknown> = {}
+    for (const [index, name] of columns.entries()) object[name] = toJs(values[index], safeIntegers)
+    return object
+  })
+
+const unsupportedParameter = (index: number, value: unknown): SqlError => {
+  const kind = typeof value === "object" ? (value?.constructor.name ?? "object") : typeof value
+  const message = `Parameter ${index + 1} is a ${kind}; SQLite takes text, numbers, booleans, bytes or null (encode it first)`
+  return new SqlError({ reason: new UnknownError({ cause: message, message, operation: "bind" }) })
+}
+
+// A clash of a primary key or a row id is a unique violation too; the classifier knows only the code of other unique indexes.
+const uniqueCode = 2067
+const otherUniqueCodes: ReadonlyArray<number> = [1555, 2579]
+
+const toSqlError = (cause: unknown, operation: string, prefix?: string): SqlError => {
+  if (cause instanceof Error && Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number") {
+    Object.assign(cause, { errno: otherUniqueCodes.includes(cause.errcode) ? uniqueCode : cause.errcode })
+  }
+  const detail = cause instanceof Error ? cause.message : "unknown failure"
+  const message = prefix === undefined ? detail : `${prefix}: ${detail}`
+  return new SqlError({ reason: classifySqliteError(cause, { message, operation }) })
+}

@@ -1,0 +1,190 @@
+/**
+ * SQLite as Effect's `SqlClient`, over the SQLite that Node carries.
+ *
+ * It has the shape of Effect's own driver package (`layer({ filename, … })`), so that moving to it is a change of one import.
+ * One connection is shared: a statement borrows it, a transaction holds it, everything else queues.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlConnection from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import * as NodeSqlite from "./NodeSqlite.ts"
+
+/** How the database is opened. */
+export interface Options {
+  /** Path of the file, or `:memory:`. */
+  readonly filename: string
+  /** Opens an existing file without ever writing to it. Default false. */
+  readonly readonly?: boolean | undefined
+  /**
+   * `full` flushes each commit to the disk: it survives a power cut. `normal` survives a crash of the process, and may lose
+   * the last commits in a power cut. Default `full`.
+   */
+  readonly synchronous?: "full" | "normal" | undefined
+  /** How long a statement waits for another process's lock; the event loop is free meanwhile. Default 5 seconds. */
+  readonly busyTimeout?: Duration.Input | undefined
+  /** Prepared statements kept, at most. Default 256. */
+  readonly statementCacheSize?: number | undefined
+  /** Pages in the write-ahead log after which a commit folds them into the file. Default 1000 (about 4 MB). */
+  readonly walAutocheckpoint?: number | undefined
+  /** Bytes of log file kept after it was folded into the file. Default 16 MiB. */
+  readonly journalSizeLimit?: number | undefined
+}
+
+/** What a checkpoint did. `complete` is false when a reader of another process kept part of the log in use. */
+export interface CheckpointResult {
+  readonly complete: boolean
+}
+
+/** What SQLite offers beyond `SqlClient`. */
+export class SqliteClient extends Context.Service<SqliteClient, {
+  /** The file's path, or `:memory:`. */
+  readonly path: string
+  /** Copies the database as it is now into a new file, while work goes on. Overwrites `destination`. */
+  readonly backup: (destination: string) => Effect.Effect<void, SqlError>
+  /** Folds the write-ahead log into the file and empties it. */
+  readonly checkpoint: Effect.Effect<CheckpointResult, SqlError>
+}>()("troupe/storage/SqliteClient") {}
+
+/** Opens the database for the scope of the layer. Fails with a `SqlError` that names the path when it cannot be opened. */
+export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient | SqliteClient, SqlError> =>
+  Layer.effectContext(make(options)).pipe(Layer.provide(Reactivity.layer))
+
+/** The client and its extras, for the current scope. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const handle = yield* NodeSqlite.open({
+    filename: options.filename,
+    readonly: options.readonly ?? false,
+    statementCacheSize: options.statementCacheSize ?? 256
+  })
+  const connection = makeConnection(handle, Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"))
+  yield* configure(connection, options)
+
+  const semaphore = yield* Semaphore.make(1)
+  const acquirers = SqlClient.makeSqliteAcquirers<SqlConnection.Connection>({
+    connection: Effect.succeed(connection),
+    semaphore,
+    isTransaction: handle.isTransaction
+  })
+  const client = yield* SqlClient.make({
+    ...acquirers,
+    acquirer: Effect.succeed(streaming(connection, acquirers.borrower)),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "sqlite-node",
+    beginTransaction: "BEGIN IMMEDIATE",
+    prepareTransactionControls: true,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "sqlite"]]
+  })
+  return Context.make(SqlClient.SqlClient, client).pipe(
+    Context.add(SqliteClient, {
+      path: options.filename,
+      backup: (destination) => backup(options.filename, destination, handle, acquirers.borrower),
+      checkpoint: acquirers.borrower(checkpoint)
+    })
+  )
+})
+
+const makeConnection = (handle: NodeSqlite.Handle, busyTimeout: Duration.Duration): SqlConnection.Connection => {
+  const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
+    Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {
+      const safeIntegers = fiber.getRef(SqlClient.SafeIntegers)
+      const attempt = handle.query(sql, params, { shape, safeIntegers, cache })
+      // Inside a transaction the write lock is already held, and a failed statement is the transaction's business.
+      if (handle.isTransaction() && sql !== "COMMIT") return attempt
+      return Effect.catchIf(attempt, NodeSqlite.isBusy, () => whenFree(attempt, busyTimeout))
+    })
+  const rows: SqlConnection.Connection["execute"] = (sql, params, transform) => {
+    const result = Effect.map(query(sql, params, "objects", true), toRows)
+    return transform === undefined ? result : Effect.map(result, transform)
+  }
+  return {
+    execute: rows,
+    executeRaw: (sql, params) =>
+      Effect.map(query(sql, params, "objects", true), (outcome): unknown => outcome.changes ?? outcome.rows),
+    executeValues: (sql, params) => Effect.map(query(sql, params, "values", true), toValues),
+    executeValuesUnprepared: (sql, params) => Effect.map(query(sql, params, "values", false), toValues),
+    executeUnprepared: (sql, params, transform) => {
+      const result = Effect.map(query(sql, params, "objects", false), toRows)
+      return transform === undefined ? result : Effect.map(result, transform)
+    },
+    // A cursor held open while its reader is slow would pin the log and let it grow without end: the rows are read at once.
+    executeStream: (sql, params, transform) => Stream.fromIterableEffect(rows(sql, params, transform))
+  }
+}
+
+// Tries again until the lock is free. SQLite's own waiting would block the event loop, so it stays off. The lock belongs to a
+// real process, so the wait is in real time even where the program's clock is a test clock.
+const whenFree = <A>(attempt: Effect.Effect<A, SqlError>, busyTimeout: Duration.Duration) =>
+  attempt.pipe(
+    Effect.retry({
+      while: NodeSqlite.isBusy,
+      schedule: Schedule.min([Schedule.exponential("1 millis", 1.5), Schedule.spaced("25 millis")]).pipe(
+        Schedule.upTo({ duration: busyTimeout })
+      )
+    }),
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+  )
+
+// A stream keeps what it acquired until its reader is done. It gets a connection that borrows for each statement instead of a
+// lease, or one slow reader would stop every write.
+const streaming = (connection: SqlConnection.Connection, borrow: SqlConnection.Borrower): SqlConnection.Connection => ({
+  ...connection,
+  executeStream: (sql, params, transform) =>
+    Stream.fromIterableEffect(borrow((leased) => leased.execute(sql, params, transform)))
+})
+
+const configure = Effect.fnUntraced(function*(connection: SqlConnection.Connection, options: Options) {
+  const pragma = (text: string) => connection.executeUnprepared(`PRAGMA ${text}`, [], undefined)
+  yield* pragma("busy_timeout = 0")
+  yield* pragma("foreign_keys = ON")
+  yield* pragma("trusted_schema = OFF")
+  yield* pragma("temp_store = MEMORY")
+  // The first touch of the file itself: a file that is no database is found here and not in the middle of the work.
+  yield* pragma("schema_version")
+  if (options.readonly === true) return
+  yield* pragma("journal_mode = WAL")
+  yield* pragma(`synchronous = ${options.synchronous === "normal" ? "NORMAL" : "FULL"}`)
+  yield* pragma(`wal_autocheckpoint = ${options.walAutocheckpoint ?? 1000}`)
+  yield* pragma(`journal_size_limit = ${options.journalSizeLimit ?? 16 * 1024 * 1024}`)
+  yield* Effect.addFinalizer(() =>
+    Effect.ignore(Effect.andThen(pragma("optimize"), checkpoint(connection)))
+  )
+})
+
+const checkpoint = (connection: SqlConnection.Connection): Effect.Effect<CheckpointResult, SqlError> =>
+  Effect.map(
+    connection.executeValuesUnprepared("PRAGMA wal_checkpoint(TRUNCATE)", []),
+    ([row]) => ({ complete: row?.[0] === 0 })
+  )
+
+// A file is copied through a second connection on Node's thread pool, so that the loop and the writers go on. A database in
+// memory has no second connection; it is copied between two statements.
+const backup = (
+  filename: string,
+  destination: string,
+  handle: NodeSqlite.Handle,
+  borrow: SqlConnection.Borrower
+): Effect.Effect<void, SqlError> =>
+  filename === ":memory:"
+    ? borrow(() => handle.backup(destination))
+    : Effect.scoped(
+        Effect.flatMap(
+          NodeSqlite.open({ filename, readonly: true, statementCacheSize: 1 }),
+          (reader) => reader.backup(destination)
+        )
+      )
+
+const toRows = (outcome: NodeSqlite.Outcome): ReadonlyArray<object> => outcome.rows
+
+const toValues = (outcome: NodeSqlite.Outcome): ReadonlyArray<ReadonlyArray<unknown>> =>
+  outcome.rows.map((row) => (Array.isArray(row) ? row : []))

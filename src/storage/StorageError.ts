@@ -1,0 +1,86 @@
+/**
+ * What can go wrong before the store is open: the data directory, the database file, its schema.
+ * Failures of single statements are Effect's `SqlError`.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+
+/** Another daemon holds the data directory. `pid` and `since` (unix ms) are absent when it has not written them yet. */
+export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
+  path: Schema.String,
+  pid: Schema.UndefinedOr(Schema.Int),
+  since: Schema.UndefinedOr(Schema.Int)
+}) {
+  override get message(): string {
+    const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
+    const since = this.since === undefined ? "" : ` (since ${isoTime(this.since)})`
+    return `The data directory ${this.path} is in use by ${holder}${since}. ` +
+      "Stop that daemon, or give this one another directory with [storage].data_dir or TROUPE_DATA_DIR."
+  }
+}
+
+/** The data directory cannot be found, created or written. `reason` is a sentence without the path. */
+export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The data directory ${this.path} cannot be used: ${this.reason}. ` +
+      "Set [storage].data_dir or TROUPE_DATA_DIR to a directory this user can write."
+  }
+}
+
+/** The database file cannot be opened, or holds something else than a database. */
+export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
+  path: Schema.String,
+  reason: Schema.Literals(["not-a-database", "corrupted", "not-a-file", "read-only", "no-access", "busy", "other"]),
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The database file ${this.path} cannot be opened: ${this.detail}. ${remedies[this.reason]}`
+  }
+}
+
+/** The database was written by a newer release: `found` is its schema version, `supported` the newest this release knows. */
+export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooNew", {
+  path: Schema.String,
+  found: Schema.Int,
+  supported: Schema.Int
+}) {
+  override get message(): string {
+    return `The database ${this.path} has schema version ${this.found}, and this release knows up to ${this.supported}. ` +
+      "Nothing was changed. Install the newer release again, or restore a backup made before the upgrade."
+  }
+}
+
+/** A migration failed. The database is as it was before. `migration` is its number and name, or absent before the first. */
+export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
+  path: Schema.String,
+  migration: Schema.UndefinedOr(Schema.String),
+  detail: Schema.String
+}) {
+  override get message(): string {
+    const which = this.migration === undefined ? "The migrations" : `The migration ${this.migration}`
+    return `${which} of the database ${this.path} failed: ${this.detail}. The database is as it was before.`
+  }
+}
+
+/** Everything that opening the store can fail with. */
+export type StorageError =
+  | DataDirectoryInUse
+  | DataDirectoryUnusable
+  | DatabaseUnusable
+  | SchemaTooNew
+  | MigrationFailed
+
+const remedies: Record<DatabaseUnusable["reason"], string> = {
+  "not-a-database": "Move the file away (a new one is then made) or restore a backup.",
+  corrupted: "Keep a copy of it for recovery, and restore a backup.",
+  "not-a-file": "Move what is at this path away.",
+  "read-only": "Make the file and its directory writable for this user.",
+  "no-access": "Make the file readable and writable for this user.",
+  busy: "Another process holds it; end that one or try again.",
+  other: "Check the disk and the file's permissions."
+}
+
+const isoTime = (millis: number): string => DateTime.formatIso(DateTime.makeUnsafe(millis))
