@@ -1,0 +1,60 @@
+/**
+ * What happens inside the runtime, for those who watch: clients, extensions, metrics. Events are hints and telemetry;
+ * the truth is in the journal, and losing an event loses no work.
+ */
+import * as Schema from "effect/Schema"
+import * as Approvals from "../approval/Approvals.ts"
+import * as Ids from "../Ids.ts"
+import * as Entry from "../thread/Entry.ts"
+
+const turn = { threadId: Ids.ThreadId, turnId: Ids.TurnId, channel: Schema.String, chat: Schema.String }
+
+export const Event = Schema.TaggedUnion({
+  /** A message is on disk. */
+  MessageAccepted: { threadId: Ids.ThreadId, messageId: Ids.MessageId, seq: Schema.Int },
+  /** Entries were committed up to `seq`: a watcher reads them from the journal. */
+  EntriesCommitted: { threadId: Ids.ThreadId, seq: Schema.Int },
+  TurnStarted: { ...turn, availableTools: Schema.Array(Schema.String) },
+  /** The opening message is ready for the model. `text` leaves out messages that fold in later. */
+  TurnInputPrepared: { ...turn, text: Schema.String, availableTools: Schema.Array(Schema.String) },
+  /** A piece of the model's answer or reasoning as it streams in. Not stored; the whole text comes as an entry. */
+  ModelDelta: { ...turn, step: Schema.Int, kind: Schema.Literals(["text", "reasoning"]), text: Schema.String },
+  /** One step's whole reasoning. */
+  Reasoning: { ...turn, step: Schema.Int, text: Schema.String },
+  /** Around every tool call. `detail` is redacted and clipped: raw arguments never leave the tool layer. */
+  ToolCall: {
+    ...turn,
+    phase: Schema.Literals(["started", "completed", "failed"]),
+    callId: Ids.CallId,
+    parentCallId: Schema.optionalKey(Ids.CallId),
+    tool: Schema.String,
+    detail: Schema.String,
+    error: Schema.optionalKey(Schema.String)
+  },
+  ApprovalRequested: { request: Approvals.ApprovalRequest, channel: Schema.String, chat: Schema.String },
+  /** `approver` is absent when no person decided: time ran out, the turn was stopped, nobody could be asked. */
+  ApprovalResolved: {
+    approvalId: Ids.ApprovalId,
+    threadId: Ids.ThreadId,
+    outcome: Approvals.Outcome,
+    approver: Schema.optionalKey(Schema.String)
+  },
+  TurnStopRequested: { threadId: Ids.ThreadId, by: Schema.String },
+  /** The turn is over and its reply is on disk. */
+  TurnCompleted: {
+    ...turn,
+    provider: Schema.String,
+    model: Schema.String,
+    steps: Schema.Int,
+    usage: Entry.Usage,
+    toolsUsed: Schema.Array(Schema.String),
+    shouldReply: Schema.Boolean
+  },
+  TurnFailed: { ...turn, state: Entry.TurnEnd, failure: Entry.Failure }
+})
+export type Event = typeof Event.Type
+export type EventKind = Event["_tag"]
+
+/** The thread an event is about. */
+export const threadIdOf = (event: Event): Ids.ThreadId =>
+  event._tag === "ApprovalRequested" ? event.request.threadId : event.threadId

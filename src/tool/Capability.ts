@@ -1,0 +1,83 @@
+/**
+ * Capabilities: the named authorities a tool's handler may require.
+ *
+ * A capability is a service class. A tool lists the classes it needs; its handler can use these services and no others,
+ * and the pipeline hands a call exactly the listed ones out of what the turn was granted. Authority shrinks by leaving
+ * a service out of the grant; nothing can put it back.
+ *
+ * ```ts
+ * class FsRead extends Capability.Service<FsRead, { readonly read: (path: string) => Effect<string> }>()("FsRead") {}
+ * ```
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type * as ToolContext from "./ToolContext.ts"
+
+const TypeId = "~troupe/tool/Capability"
+
+/** The class of a capability: a service key that knows its public name, as used in policies and in docs. */
+export interface Capability<in out Self, in out Shape> extends Context.Service<Self, Shape> {
+  readonly [TypeId]: typeof TypeId
+  readonly capability: string
+}
+
+export interface Any {
+  readonly [TypeId]: typeof TypeId
+  readonly key: string
+  readonly capability: string
+  readonly Identifier: unknown
+  readonly Service: unknown
+}
+
+/** The services that a list of capabilities stands for. */
+export type Services<Capabilities extends ReadonlyArray<Any>> = Capabilities[number]["Identifier"]
+
+/** Declares a capability. `name` is public: PascalCase, unique among all capabilities. */
+export const Service =
+  <Self, Shape>() =>
+  <const Name extends string>(name: Name) => {
+    const key = Context.Service<Self, Shape>()(`troupe/capability/${name}`)
+    return Object.assign(key, { [TypeId]: TypeId, capability: name } as const)
+  }
+
+/** A tool asked for a capability that this turn, or this chain of agents, was not given. */
+export class CapabilityNotGranted extends Schema.TaggedError<CapabilityNotGranted>()("CapabilityNotGranted", {
+  capability: Schema.String,
+  tool: Schema.String
+}) {
+  override get message() {
+    return `The tool ${this.tool} needs the capability ${this.capability}, which this turn was not given.`
+  }
+}
+
+/** Makes the service of one capability for one turn, so that it reaches this thread and this house and nothing else. */
+export type Grant<Shape> = (context: ToolContext.TurnScope) => Effect.Effect<Shape>
+
+/**
+ * Who can give which capability. Layers register one grant a capability; a turn is given what its agent may have.
+ */
+export class Grants extends Context.Service<
+  Grants,
+  {
+    readonly register: <Self, Shape>(
+      capability: Capability<Self, Shape>,
+      grant: Grant<Shape>
+    ) => Effect.Effect<void, never, Scope.Scope>
+    /** All registered capabilities, made for this turn. Delegation narrows the result. */
+    readonly forTurn: (scope: ToolContext.TurnScope) => Effect.Effect<Granted>
+  }
+>()("troupe/tool/Grants") {}
+
+/** The capability services of one turn, by service key. */
+export interface Granted {
+  /** Exactly the listed capabilities, or the first one that is missing. */
+  readonly pick: (
+    tool: string,
+    capabilities: ReadonlyArray<Any>
+  ) => Effect.Effect<Context.Context<never>, CapabilityNotGranted>
+  /** The same grant without the capabilities that are not in the list. */
+  readonly narrow: (capabilities: ReadonlyArray<string>) => Granted
+  readonly names: ReadonlyArray<string>
+}

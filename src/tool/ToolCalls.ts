@@ -1,0 +1,67 @@
+/**
+ * Running tool calls: the one pipeline for main agents, task workers, scripts, MCP and RPC.
+ *
+ * Inside out: handler → extension wrappers → limits → spill → approval → events. The set of tools is fixed when a turn
+ * starts; each call is checked again before it runs.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as JsonSchema from "effect/JsonSchema"
+import type * as Ids from "../Ids.ts"
+import type * as Capability from "./Capability.ts"
+import type * as Tool from "./Tool.ts"
+import type * as ToolContext from "./ToolContext.ts"
+import type * as ToolRegistry from "./ToolRegistry.ts"
+import type * as ToolResult from "./ToolResult.ts"
+
+/** How a tool is put to a model. */
+export interface Offer {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema.JsonSchema
+}
+
+/** The tools of one turn. Counts calls, so it must not be shared between turns. */
+export interface TurnTools {
+  readonly scope: ToolContext.TurnScope
+  readonly granted: Capability.Granted
+  readonly registrations: ReadonlyMap<string, ToolRegistry.Registration>
+  readonly offers: ReadonlyArray<Offer>
+}
+
+export interface Call {
+  readonly callId: Ids.CallId
+  readonly parentCallId?: Ids.CallId
+  readonly name: string
+  /** As the model wrote them; decoding is lenient about fences, missing braces and the like, never about content. */
+  readonly arguments: string
+}
+
+export class ToolCalls extends Context.Service<
+  ToolCalls,
+  {
+    /** What the agent may use in this turn: offered, allowed by its policy, and granted. */
+    readonly forTurn: (
+      scope: ToolContext.TurnScope,
+      policy: { readonly allow: ReadonlyArray<string>; readonly deny: ReadonlyArray<string> }
+    ) => Effect.Effect<TurnTools>
+    /**
+     * Runs one call to its result. It does not fail: every failure is a result with status `error`. When the calling
+     * fiber is interrupted, an interruptible tool is interrupted and an atomic one is waited for.
+     */
+    readonly run: (tools: TurnTools, call: Call) => Effect.Effect<ToolResult.ToolResult>
+    /** Calls a tool from code, through the same pipeline, with typed parameters, success and errors. */
+    readonly call: <T extends Tool.Any>(
+      tools: TurnTools,
+      tool: T,
+      parameters: Tool.ParametersOf<T>,
+      parent?: Ids.CallId
+    ) => Effect.Effect<Tool.SuccessOf<T>, Tool.CallError<T>>
+    /** Cancels one running call, whose result becomes `cancelled`. False when it is not running or is atomic. */
+    readonly cancel: (callId: Ids.CallId) => Effect.Effect<boolean>
+    /** The name a tool goes by: trimmed, with old names mapped to today's. */
+    readonly canonicalName: (name: string) => string
+    /** What a restart may do with a call of this name; `unknown` for a tool that is not registered. */
+    readonly replay: (name: string) => Effect.Effect<Tool.Replay>
+  }
+>()("troupe/tool/ToolCalls") {}

@@ -1,0 +1,75 @@
+/** What a tool call can end with besides its result. Codes are `subsystem:reason`. */
+import * as Schema from "effect/Schema"
+
+/** The arguments are not what the tool takes. `problem` names the field and what was expected, not the value. */
+export class InvalidToolArguments extends Schema.TaggedError<InvalidToolArguments>()("InvalidToolArguments", {
+  tool: Schema.String,
+  problem: Schema.String
+}) {
+  readonly code = "invalid_tool_arguments"
+  override get message() {
+    return `The arguments of ${this.tool} were not accepted: ${this.problem}`
+  }
+}
+
+export class ToolTimeout extends Schema.TaggedError<ToolTimeout>()("ToolTimeout", {
+  tool: Schema.String,
+  timeoutMillis: Schema.Int
+}) {
+  readonly code = "tool:timeout"
+  override get message() {
+    return `${this.tool} did not finish within ${this.timeoutMillis} ms and was interrupted.`
+  }
+}
+
+export class ToolCancelled extends Schema.TaggedError<ToolCancelled>()("ToolCancelled", { tool: Schema.String }) {
+  readonly code = "tool:cancelled"
+  override get message() {
+    return `${this.tool} was cancelled before it finished.`
+  }
+}
+
+/** A person, a policy or the absence of anybody who could answer said no. */
+export class ToolDenied extends Schema.TaggedError<ToolDenied>()("ToolDenied", {
+  tool: Schema.String,
+  reason: Schema.Literals(["denied", "expired", "nobody-to-ask", "cancelled"])
+}) {
+  readonly code = "tool_approval:denied"
+  override get message() {
+    const why = {
+      denied: "the person asked said no",
+      expired: "nobody answered in time",
+      "nobody-to-ask": "nobody can be asked in this conversation",
+      cancelled: "the question was withdrawn"
+    }[this.reason]
+    return `${this.tool} was not allowed to run: ${why}. Do not try it again unless the person asks for it.`
+  }
+}
+
+export class ToolLimitReached extends Schema.TaggedError<ToolLimitReached>()("ToolLimitReached", {
+  tool: Schema.String,
+  perTurn: Schema.Int
+}) {
+  readonly code = "tool:per_turn_limit"
+  override get message() {
+    return `${this.tool} may be called ${this.perTurn} times in one turn, and was. Answer with what you have.`
+  }
+}
+
+export class UnknownTool extends Schema.TaggedError<UnknownTool>()("UnknownTool", {
+  tool: Schema.String,
+  offered: Schema.Array(Schema.String)
+}) {
+  readonly code = "tool:unknown"
+  override get message() {
+    return `There is no tool ${JSON.stringify(this.tool)} in this turn. Offered are: ${this.offered.join(", ")}.`
+  }
+}
+
+/** The handler broke a promise: it died. The details are in the log, not here. */
+export class ToolCrashed extends Schema.TaggedError<ToolCrashed>()("ToolCrashed", { tool: Schema.String }) {
+  readonly code = "tool_execution_failed"
+  override get message() {
+    return `${this.tool} failed because of a defect in the tool itself. The log has the details.`
+  }
+}
