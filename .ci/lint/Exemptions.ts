@@ -1,0 +1,25 @@
+/**
+ * Every exemption from the house rules, in this one place. A test refuses an exemption that names no existing file, that
+ * is no longer needed, or that has no reason; and refuses directives inside the files.
+ */
+export interface Exemption {
+  /** Paths or globs from the root of the repository. */
+  readonly files: ReadonlyArray<string>
+  /** House rules, without their prefix. */
+  readonly rules: ReadonlyArray<string>
+  /** Why the file cannot do without. */
+  readonly reason: string
+}
+
+export const exemptions: ReadonlyArray<Exemption> = [
+  {
+    files: ["layers/cli/bin.js"],
+    rules: ["no-async", "no-console", "no-process-env"],
+    reason: "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words."
+  },
+  {
+    files: ["layers/cli/main.ts"],
+    rules: ["no-run"],
+    reason: "The entry point of the program: the one place that runs an Effect."
+  }
+]
