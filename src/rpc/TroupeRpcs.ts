@@ -1,0 +1,128 @@
+/**
+ * The typed RPC interface of the daemon: what the console, the web page and client programs use. Served over HTTP and
+ * WebSocket; every call carries a bearer token.
+ */
+import * as Schema from "effect/Schema"
+import * as Rpc from "effect/rpc/Rpc"
+import * as RpcGroup from "effect/rpc/RpcGroup"
+import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
+import * as Context from "effect/Context"
+import * as Approvals from "../approval/Approvals.ts"
+import * as Conversations from "../conversation/Conversations.ts"
+import * as Ids from "../Ids.ts"
+import * as Entry from "../thread/Entry.ts"
+import * as Threads from "../thread/Threads.ts"
+
+/** Who is calling. There is one owner; `name` tells apart the programs that act for them. */
+export class Caller extends Context.Service<Caller, { readonly name: string }>()("troupe/rpc/Caller") {}
+
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { reason: Schema.String }) {
+  override get message() {
+    return `Not allowed: ${this.reason}`
+  }
+}
+
+export class Authentication extends RpcMiddleware.Service<Authentication, { provides: Caller }>()(
+  "troupe/rpc/Authentication",
+  { error: Unauthorized, requiredForClient: true }
+) {}
+
+/** A thread by its id, or by the key that its channel gave it. */
+export const ThreadRef = Schema.Union([Ids.ThreadId, Threads.ThreadKey])
+export type ThreadRef = typeof ThreadRef.Type
+
+/** Health as progress: how long the oldest unserved message has been waiting, not whether a process exists. */
+export const Status = Schema.Struct({
+  version: Schema.String,
+  pid: Schema.Int,
+  incarnation: Ids.IncarnationId,
+  startedAt: Schema.Int,
+  uptimeMillis: Schema.Int,
+  configSource: Schema.String,
+  dataDirectory: Schema.String,
+  url: Schema.String,
+  provider: Schema.String,
+  model: Schema.String,
+  threads: Schema.Int,
+  activeConversations: Schema.Int,
+  runningTurns: Schema.Int,
+  /** Milliseconds; null when nothing waits. */
+  oldestOwedMillis: Schema.NullOr(Schema.Int),
+  undelivered: Schema.Array(Schema.Struct({ channel: Schema.String, count: Schema.Int })),
+  memoryBytes: Schema.Int
+})
+export type Status = typeof Status.Type
+
+/** A tool as people see it. */
+export const ToolSummary = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  timeout: Schema.String,
+  cancellation: Schema.Literals(["interruptible", "atomic"]),
+  replay: Schema.Literals(["safe", "idempotent", "unknown"]),
+  capabilities: Schema.Array(Schema.String),
+  needsApproval: Schema.Boolean
+})
+export type ToolSummary = typeof ToolSummary.Type
+
+const page = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
+
+export class TroupeRpcs extends RpcGroup.make(
+  Rpc.make("Status", { success: Status }),
+  /** Accepts a message. Success means that it is on disk. The same `externalId` is accepted once. */
+  Rpc.make("Send", {
+    payload: {
+      thread: Threads.ThreadKey,
+      text: Schema.String.check(Schema.isMaxLength(1_000_000)),
+      externalId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+      sender: Schema.optionalKey(Entry.Sender),
+      delivery: Schema.optionalKey(Entry.Delivery)
+    },
+    success: Schema.Struct({
+      threadId: Ids.ThreadId,
+      messageId: Ids.MessageId,
+      seq: Schema.Int,
+      duplicate: Schema.Boolean
+    })
+  }),
+  Rpc.make("MessageState", {
+    payload: { messageId: Ids.MessageId },
+    success: Threads.MessageReceipt,
+    error: Threads.MessageNotFound
+  }),
+  /** The log of a thread from `from` on, then what happens in it. */
+  Rpc.make("Watch", {
+    payload: { thread: ThreadRef, from: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) },
+    success: Conversations.WatchItem,
+    error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable]),
+    stream: true
+  }),
+  Rpc.make("Stop", {
+    payload: { thread: ThreadRef },
+    success: Conversations.StopOutcome,
+    error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable])
+  }),
+  Rpc.make("Decide", {
+    payload: { thread: ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision },
+    error: Schema.Union([Approvals.ApprovalNotFound, Threads.ThreadNotFound, Conversations.ConversationUnavailable])
+  }),
+  Rpc.make("Inspect", {
+    payload: { thread: ThreadRef },
+    success: Conversations.Activity,
+    error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable])
+  }),
+  Rpc.make("Threads", {
+    payload: { limit: page, before: Schema.optionalKey(Threads.ThreadCursor) },
+    success: Schema.Struct({ threads: Schema.Array(Threads.Thread), next: Schema.NullOr(Threads.ThreadCursor) })
+  }),
+  Rpc.make("Thread", { payload: { thread: ThreadRef }, success: Threads.Thread, error: Threads.ThreadNotFound }),
+  /** Entries with `seq >= from`, or the last `limit` ones when `from` is absent. */
+  Rpc.make("History", {
+    payload: { thread: ThreadRef, from: Schema.optionalKey(Schema.Int), limit: page },
+    success: Schema.Array(Entry.StoredEntry),
+    error: Threads.ThreadNotFound
+  }),
+  Rpc.make("Tools", { success: Schema.Array(ToolSummary) }),
+  /** The effective configuration as TOML, secrets masked. */
+  Rpc.make("ShowConfig", { success: Schema.String })
+).middleware(Authentication) {}
