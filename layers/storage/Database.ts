@@ -1,0 +1,82 @@
+/**
+ * The store of one installation: `troupe.db` in the data directory, at this release's schema, with this process registered.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { Incarnation } from "../../src/storage/Incarnation.ts"
+import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
+import { DatabaseUnusable } from "../../src/storage/StorageError.ts"
+import * as IncarnationLive from "./Incarnation.ts"
+import * as Migrations from "./Migrations.ts"
+import * as NodeSqlite from "./NodeSqlite.ts"
+import * as SqliteClient from "./SqliteClient.ts"
+
+/** What the store gives. */
+export type Services = SqlClient.SqlClient | SqliteClient.SqliteClient | Incarnation
+
+/** What opening it can fail with. */
+export type OpenError = DatabaseUnusable | SchemaTooNew | MigrationFailed
+
+/** How the file is opened; the path comes from the data directory. */
+export type Options = Pick<SqliteClient.Options, "synchronous" | "busyTimeout">
+
+/** The name of the database file in the data directory. */
+export const fileName = "troupe.db"
+
+/** The store in the data directory. Whoever provides the directory decides whether it is locked; a daemon locks it. */
+export const layerOf = (
+  options: Options
+): Layer.Layer<Services, OpenError, DataDirectory | FileSystem.FileSystem> =>
+  Layer.unwrap(
+    Effect.gen(function*() {
+      const path = (yield* DataDirectory).file(fileName)
+      yield* refuseOtherKinds(path)
+      return open({ ...options, filename: path })
+    })
+  )
+
+/** A store in memory, empty and migrated: for tests. Each use of the layer is a store of its own. */
+export const layerMemory: Layer.Layer<Services> = Layer.fresh(Layer.orDie(open({ filename: ":memory:" })))
+
+function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
+  const unusable = (error: SqlError) => toUnusable(options.filename, error)
+  return Layer.effectContext(
+    Effect.gen(function*() {
+      const client = yield* Effect.mapError(SqliteClient.make(options), unusable)
+      yield* Effect.provideContext(Migrations.run(options.filename), client)
+      const incarnation = yield* IncarnationLive.make.pipe(Effect.provideContext(client), Effect.mapError(unusable))
+      return Context.add(client, Incarnation, incarnation)
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
+
+// SQLite's own words for a directory in the file's place are "unable to open database file".
+const refuseOtherKinds = Effect.fnUntraced(function*(path: string) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(path))
+  if (info._tag === "Some" && info.value.type !== "File") {
+    const detail = `it is a ${info.value.type.toLowerCase()} and not a file`
+    return yield* new DatabaseUnusable({ path, reason: "not-a-file", detail })
+  }
+})
+
+const toUnusable = (path: string, error: SqlError): DatabaseUnusable => {
+  const code = NodeSqlite.resultCode(error)
+  const reason = code === undefined ? undefined : reasons[code & 0xff]
+  return new DatabaseUnusable({ path, reason: reason ?? "other", detail: error.message })
+}
+
+// SQLite's primary result codes, https://sqlite.org/rescode.html
+const reasons: Readonly<Record<number, DatabaseUnusable["reason"]>> = {
+  5: "busy",
+  8: "read-only",
+  11: "corrupted",
+  14: "no-access",
+  26: "not-a-database"
+}

@@ -1,0 +1,88 @@
+/**
+ * One daemon per data directory.
+ *
+ * The lock is SQLite's reserved lock on an empty file of its own. The kernel holds it for the process and takes it away when
+ * the process ends in whatever way, so there is no stale lock to recognise, and of any number of processes that start at once
+ * exactly one gets it. What `lock.json` says is only for the message to the others.
+ *
+ * Nothing else in this process may open `lock.db`: POSIX drops a process's locks on a file when any of its descriptors of that
+ * file is closed.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import * as NodeProcess from "./NodeProcess.ts"
+import * as NodeSqlite from "./NodeSqlite.ts"
+
+/** Takes the lock for the current scope, or fails at once with the holder's process id. */
+export const acquire = Effect.fn("DirectoryLock.acquire")(function*(
+  directory: DataDirectory["Service"]
+): Effect.fn.Return<void, DataDirectoryInUse | DataDirectoryUnusable, FileSystem.FileSystem | Scope.Scope> {
+  const unusable = (error: SqlError) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })
+  const handle = yield* NodeSqlite.open({
+    filename: directory.file("lock.db"),
+    readonly: false,
+    statementCacheSize: 1
+  }).pipe(Effect.mapError(unusable))
+  yield* handle.query("BEGIN IMMEDIATE", [], { shape: "objects", safeIntegers: false, cache: false }).pipe(
+    Effect.catchIf(NodeSqlite.isBusy, () => inUse(directory), (error) => Effect.fail(unusable(error)))
+  )
+  yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
+})
+
+const Holder = Schema.fromJsonString(Schema.Struct({
+  pid: Schema.Int,
+  hostname: Schema.String,
+  since: Schema.Int
+}))
+
+const holderFile = (directory: DataDirectory["Service"]) => directory.file("lock.json")
+
+// Written aside and renamed, so that a reader sees all of it or the one before.
+const announce = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  const process = yield* NodeProcess.self
+  const since = yield* Clock.currentTimeMillis
+  const text = yield* Schema.encodeEffect(Holder)({ ...process, since }).pipe(Effect.orDie)
+  const aside = `${holderFile(directory)}.${process.pid}`
+  yield* files.writeFileString(aside, text, { mode: 0o600 }).pipe(
+    Effect.andThen(files.rename(aside, holderFile(directory))),
+    Effect.mapError((error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message }))
+  )
+})
+
+const withdraw = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  yield* Effect.ignore(files.remove(holderFile(directory), { force: true }))
+})
+
+const inUse = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+  const holder = yield* readHolder(directory)
+  return yield* new DataDirectoryInUse({
+    path: directory.path,
+    pid: Option.getOrUndefined(Option.map(holder, (found) => found.pid)),
+    since: Option.getOrUndefined(Option.map(holder, (found) => found.since))
+  })
+})
+
+// The holder may have taken the lock a moment ago and not have written its name yet; what is there then is of a dead process.
+const readHolder = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  const living = files.readFileString(holderFile(directory)).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Holder)),
+    Effect.filterOrFail((holder) => holder.pid > 0),
+    Effect.tap((holder) => Effect.filterOrFail(NodeProcess.isAlive(holder.pid), (alive) => alive))
+  )
+  return yield* living.pipe(
+    Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 25 }))),
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue()),
+    Effect.option
+  )
+})

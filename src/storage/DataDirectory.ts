@@ -1,0 +1,10 @@
+/**
+ * The directory that holds everything this installation keeps: the database, spilled results, the access token, the endpoint.
+ */
+import * as Context from "effect/Context"
+
+/** Where the files are. `file("troupe.db")` is a path inside `path`; the file need not exist. */
+export class DataDirectory extends Context.Service<DataDirectory, {
+  readonly path: string
+  readonly file: (name: string) => string
+}>()("troupe/storage/DataDirectory") {}
