@@ -1,0 +1,84 @@
+/** A settings document before decoding: tables, lists and plain values of unknown kinds. Nothing here changes its input. */
+import type { Path } from "./Rule.ts"
+
+/** A table: an object that stands for keys and values, not for a list, a date or a secret. */
+export const isTable = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && Object.prototype.toString.call(value) === "[object Object]"
+
+/** What stands at a path; `undefined` if nothing does. */
+export const get = (document: unknown, path: Path): unknown =>
+  path.reduce<unknown>((at, key) => {
+    if (Array.isArray(at)) return typeof key === "number" ? at[key] : undefined
+    return isTable(at) && Object.hasOwn(at, key) ? at[key] : undefined
+  }, document)
+
+/**
+ * The document without what stands at these paths. A list loses more than the item: the whole list goes, since what is left
+ * of it would mean something else. What the paths do not touch is kept as it is.
+ */
+export const without = (document: unknown, paths: ReadonlyArray<Path>): unknown => {
+  if (!isTable(document) || paths.length === 0) return document
+  return Object.fromEntries(
+    Object.entries(document).flatMap(([key, value]): ReadonlyArray<readonly [string, unknown]> => {
+      const below = paths.filter((path) => path[0] === key).map((path) => path.slice(1))
+      if (below.length === 0) return [[key, value]]
+      return below.some((path) => path.length === 0 || !isTable(value)) ? [] : [[key, without(value, below)]]
+    })
+  )
+}
+
+/** A copy in which every value that is neither a table nor a list is replaced. */
+export const mapValues = (document: unknown, change: (value: unknown, path: Path) => unknown, path: Path = []): unknown => {
+  if (Array.isArray(document)) return document.map((item: unknown, index) => mapValues(item, change, [...path, index]))
+  if (!isTable(document)) return change(document, path)
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [key, mapValues(value, change, [...path, key])] as const)
+  )
+}
+
+/** Every path of the document, tables and lists before what they hold. */
+export function* paths(document: unknown, path: Path = []): Generator<Path> {
+  yield path
+  if (Array.isArray(document)) for (const [index, item] of document.entries()) yield* paths(item, [...path, index])
+  else if (isTable(document)) for (const [key, value] of Object.entries(document)) yield* paths(value, [...path, key])
+}
+
+/** The kind of a value in words, fit for an error message: it tells nothing else about the value. */
+export const kindOf = (value: unknown): string => {
+  switch (typeof value) {
+    case "undefined":
+      return "nothing"
+    case "string":
+      return value.trim() === "" ? "an empty text" : "a text"
+    case "boolean":
+      return "a boolean"
+    case "bigint":
+      return "a whole number too large to be exact"
+    case "number":
+      return numberKind(value)
+    default:
+      if (Array.isArray(value)) return "a list"
+      if (value instanceof Date) return "a date or time"
+      return isTable(value) ? "a table" : "a value of another kind"
+  }
+}
+
+const numberKind = (value: number): string => {
+  if (Number.isNaN(value)) return "not a number (nan)"
+  if (!Number.isFinite(value)) return "infinity"
+  return `${value < 0 ? "a negative" : "a"} ${Number.isInteger(value) ? "whole number" : "number with a fraction"}`
+}
+
+/** A path as it would be written in the file: `tools.wait.enabled`, `http.allowed_origins[0]`, `providers."my host".models`. */
+export const formatPath = (path: Path): string =>
+  path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`
+    return text === "" ? formatKey(key) : `${text}.${formatKey(key)}`
+  }, "")
+
+const longestKey = 60
+
+const formatKey = (key: string): string =>
+  /^[A-Za-z0-9_-]{1,60}$/.test(key)
+    ? key
+    : JSON.stringify(key.length <= longestKey ? key : `${key.slice(0, longestKey)}…`)

@@ -1,0 +1,58 @@
+import * as Schema from "effect/Schema"
+import * as Key from "../Key.ts"
+import type { Finding, Rule } from "../Rule.ts"
+import * as Values from "../Values.ts"
+
+/** Providers whose address and protocol are known, so that a section for them may leave both out. */
+export const knownProviders: ReadonlyArray<string> = ["openai", "openrouter", "ollama", "vllm", "lmstudio"]
+
+/** The built-in helper that is no language model. It needs no section and can have none. */
+export const offline = "offline"
+
+const Provider = Key.table({
+  api_key: Key.key(Values.Secret, "", "Key sent as the bearer token; empty sends none (local servers)."),
+  base_url: Key.optional(
+    Values.HttpUrl,
+    `Address of the API, up to and including /v1; may be left out for ${knownProviders.join(", ")}.`
+  ),
+  headers: Key.key(
+    Schema.Record(Schema.String, Values.Secret).annotate({ expected: "a table of texts" }),
+    {},
+    "Extra headers sent with every request; kept secret."
+  ),
+  api_format: Key.key(
+    Values.Choice(["openai"]),
+    "openai",
+    "Protocol of the API: openai is chat completions, which all the known providers speak."
+  ),
+  models: Key.key(Values.TextList, [], "Models on offer here, shown to people and agents; not checked.")
+})
+
+export const section = Key.key(
+  Key.tables(Provider),
+  {},
+  `A place models come from. Known names: ${knownProviders.join(", ")}; any other name needs a base_url.`,
+  { placeholder: "name" }
+)
+
+const providerName = /^[a-z0-9][a-z0-9_.-]*$/
+
+/** Names are looked up in lower case, and a name nobody knows an address for must bring one. */
+export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type }>> = [
+  ({ providers }) =>
+    Object.entries(providers).flatMap(([name, provider]): ReadonlyArray<Finding> => {
+      const path = ["providers", name]
+      if (name === offline) {
+        return [{ path, found: "a section for the built-in helper", expected: "no such section: it has no settings" }]
+      }
+      if (!providerName.test(name)) {
+        return [{ path, found: "a name that cannot be chosen", expected: "lower-case letters, digits, \"_\", \"-\" and \".\"" }]
+      }
+      return provider.base_url !== undefined || knownProviders.includes(name) ? [] : [{
+        path: [...path, "base_url"],
+        found: "nothing",
+        expected: "an http:// or https:// address",
+        hint: `only ${knownProviders.join(", ")} have one built in`
+      }]
+    })
+]

@@ -1,0 +1,19 @@
+import * as Key from "../Key.ts"
+import * as Values from "../Values.ts"
+
+export const section = Key.key(
+  Key.table({
+    data_dir: Key.optional(
+      Values.NonEmptyText,
+      "Folder for the database, logs and files; without it TROUPE_DATA_DIR, then the user data folder of the platform."
+    ),
+    synchronous: Key.key(
+      Values.Choice(["full", "normal"]),
+      "full",
+      "full survives a power cut without losing what was accepted; normal is faster and survives a crash of the process only."
+    ),
+    busy_timeout_seconds: Key.key(Values.Seconds, 5, "How long a write waits for another process that holds the database.")
+  }),
+  {},
+  "Where and how durably everything is kept."
+)

@@ -1,0 +1,20 @@
+import * as Key from "../Key.ts"
+import * as Approval from "./tools/Approval.ts"
+import * as Calculator from "./tools/Calculator.ts"
+import * as Time from "./tools/Time.ts"
+import * as ToolOutputSpill from "./tools/ToolOutputSpill.ts"
+import * as Wait from "./tools/Wait.ts"
+
+export const section = Key.key(
+  Key.table({
+    time: Time.section,
+    wait: Wait.section,
+    calculator: Calculator.section,
+    approval: Approval.section,
+    tool_output_spill: ToolOutputSpill.section
+  }),
+  {},
+  "What the agents can use, and under which conditions."
+)
+
+export const rules = [...ToolOutputSpill.rules]
