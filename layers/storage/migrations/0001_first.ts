@@ -7,10 +7,13 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
-export default Effect.gen(function*() {
+export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const strict = sql.onDialectOrElse({ sqlite: () => sql.literal("STRICT"), orElse: () => sql.literal("") })
-  const clustered = sql.onDialectOrElse({ sqlite: () => sql.literal("STRICT, WITHOUT ROWID"), orElse: () => sql.literal("") })
+  const clustered = sql.onDialectOrElse({
+    sqlite: () => sql.literal("STRICT, WITHOUT ROWID"),
+    orElse: () => sql.literal("")
+  })
   // SQLite's integers have 64 bits; elsewhere a time in milliseconds does not fit an INTEGER.
   const int = sql.onDialectOrElse({ sqlite: () => sql.literal("INTEGER"), orElse: () => sql.literal("BIGINT") })
 
@@ -33,7 +36,7 @@ export default Effect.gen(function*() {
     created_at ${int} NOT NULL,
     updated_at ${int} NOT NULL
   ) ${strict}`
-  yield* sql`CREATE INDEX threads_updated ON threads (updated_at)`
+  yield* sql`CREATE INDEX threads_updated ON threads (updated_at, id)`
   yield* sql`CREATE INDEX threads_owner ON threads (owner) WHERE owner IS NOT NULL`
 
   yield* sql`CREATE TABLE turns (
@@ -73,6 +76,7 @@ export default Effect.gen(function*() {
     channel TEXT NOT NULL,
     external_id TEXT NOT NULL,
     seq ${int} NOT NULL,
+    source TEXT NOT NULL CHECK (source IN ('person', 'task', 'schedule')),
     delivery TEXT NOT NULL CHECK (delivery IN ('now', 'after-tool', 'after-turn')),
     foldable ${int} NOT NULL CHECK (foldable IN (0, 1)),
     state TEXT NOT NULL CHECK (state IN ('accepted', 'running', 'answered', 'failed', 'stopped', 'unknown')),
@@ -100,10 +104,13 @@ export default Effect.gen(function*() {
     state TEXT NOT NULL CHECK (state IN ('pending', 'sending', 'delivered', 'failed', 'unknown')),
     attempts ${int} NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     next_attempt_at ${int} NOT NULL,
+    sender TEXT REFERENCES incarnations (id),
+    in_doubt ${int} NOT NULL DEFAULT 0 CHECK (in_doubt IN (0, 1)),
     created_at ${int} NOT NULL,
     ended_at ${int},
     error_message TEXT,
-    CHECK ((state IN ('pending', 'sending')) = (ended_at IS NULL))
+    CHECK ((state IN ('pending', 'sending')) = (ended_at IS NULL)),
+    CHECK ((state = 'sending') = (sender IS NOT NULL))
   ) ${strict}`
   yield* sql`CREATE INDEX outbox_due ON outbox (channel, next_attempt_at) WHERE state IN ('pending', 'sending')`
   yield* sql`CREATE INDEX outbox_order ON outbox (thread_id, ord) WHERE state IN ('pending', 'sending')`
@@ -123,12 +130,16 @@ const serialKey = (sql: SqlClient.SqlClient) =>
     orElse: () => sql.literal("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
   })
 
-const appendOnly = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, table: string) {
+const appendOnly = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
   yield* sql.onDialectOrElse({
     sqlite: () =>
-      Effect.forEach(["UPDATE", "DELETE"], (verb) =>
-        sql`CREATE TRIGGER ${sql.literal(`${table}_no_${verb.toLowerCase()}`)} BEFORE ${sql.literal(verb)} ON ${sql(table)}
-          BEGIN SELECT RAISE(ABORT, ${sql.literal(`'${table} is append-only'`)}); END`, { discard: true }),
+      Effect.forEach(
+        ["UPDATE", "DELETE"],
+        (verb) =>
+          sql`CREATE TRIGGER ${sql.literal(`${table}_no_${verb.toLowerCase()}`)} BEFORE ${sql.literal(verb)} ON ${sql(table)}
+          BEGIN SELECT RAISE(ABORT, ${sql.literal(`'${table} is append-only'`)}); END`,
+        { discard: true }
+      ),
     orElse: () =>
       Effect.andThen(
         sql`CREATE FUNCTION ${sql.literal(`${table}_refuse`)}() RETURNS trigger LANGUAGE plpgsql AS
