@@ -11,58 +11,61 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import type * as PlatformError from "effect/PlatformError"
+import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as DirectoryLock from "./DirectoryLock.ts"
 
-/** What says where the directory is; nothing set means the platform's place. */
-export interface Options {
-  /** `[storage].data_dir`. A leading `~/` is the user's home directory. */
-  readonly dataDir?: string | undefined
-}
-
-type Platform = FileSystem.FileSystem | Path.Path
+type Requirements = Settings | FileSystem.FileSystem | Path.Path
 
 /** The directory without its lock: for the clients of a running daemon, which read the token and the endpoint. */
-export const layerOf = (options: Options): Layer.Layer<DataDirectory, DataDirectoryUnusable, Platform> =>
-  Layer.effect(DataDirectory, make(options))
+export const layer: Layer.Layer<DataDirectory, DataDirectoryUnusable, Requirements> = Layer.effect(
+  DataDirectory,
+  Effect.suspend(() => make())
+)
 
 /** The directory, held by this process for the scope of the layer. Fails at once when another process holds it. */
-export const layerLockedOf = (
-  options: Options
-): Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Platform> =>
-  Layer.effect(DataDirectory, Effect.tap(make(options), DirectoryLock.acquire))
+export const layerLocked: Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Requirements> =
+  Layer.effect(
+    DataDirectory,
+    Effect.suspend(() => Effect.tap(make(), DirectoryLock.acquire))
+  )
 
-const make = Effect.fnUntraced(function*(options: Options) {
+const make = Effect.fnUntraced(function* () {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const path = yield* locate(options)
+  const path = yield* locate((yield* Settings).storage.data_dir)
   const unusable = (reason: string) => (error: PlatformError.PlatformError) =>
     Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${error.reason._tag})` }))
 
-  yield* files.makeDirectory(path, { recursive: true, mode: 0o700 }).pipe(
-    Effect.catchTag("PlatformError", unusable("it cannot be created"))
-  )
+  yield* files
+    .makeDirectory(path, { recursive: true, mode: 0o700 })
+    .pipe(Effect.catchTag("PlatformError", unusable("it cannot be created")))
   const info = yield* files.stat(path).pipe(Effect.catchTag("PlatformError", unusable("it cannot be read")))
   if (info.type !== "Directory") return yield* new DataDirectoryUnusable({ path, reason: "it is not a directory" })
-  yield* files.access(path, { readable: true, writable: true }).pipe(
-    Effect.catchTag("PlatformError", unusable("this user may not write to it"))
-  )
+  yield* files
+    .access(path, { readable: true, writable: true })
+    .pipe(Effect.catchTag("PlatformError", unusable("this user may not write to it")))
   // An existing directory is not changed behind its owner's back, only talked about.
   if (!isWindows(paths) && (info.mode & 0o077) !== 0) {
-    yield* Effect.logWarning("Other users of this machine can look into the data directory; chmod 700 closes it", { path })
+    yield* Effect.logWarning("Other users of this machine can look into the data directory; chmod 700 closes it", {
+      path
+    })
   }
   return DataDirectory.of({ path, file: (name) => paths.join(path, name) })
 })
 
-const locate = Effect.fnUntraced(function*(options: Options) {
+const locate = Effect.fnUntraced(function* (configured: string | undefined) {
   const paths = yield* Path.Path
   const directories = UserDirectories.make()
   const fromEnvironment = yield* Config.String("TROUPE_DATA_DIR").pipe(Config.withDefault(""), Effect.orDie)
-  const chosen = options.dataDir ?? (fromEnvironment === "" ? undefined : fromEnvironment)
+  const chosen = configured ?? (fromEnvironment === "" ? undefined : fromEnvironment)
   const noPlace = (error: PlatformError.PlatformError) =>
-    new DataDirectoryUnusable({ path: chosen ?? "(not set)", reason: `the home directory is not known (${error.message})` })
+    new DataDirectoryUnusable({
+      path: chosen ?? "(not set)",
+      reason: `the home directory is not known (${error.message})`
+    })
   if (chosen === undefined) return yield* directories.data("troupe").pipe(Effect.mapError(noPlace))
   if (!chosen.startsWith("~/")) return paths.resolve(chosen)
   return paths.join(yield* directories.home.pipe(Effect.mapError(noPlace)), chosen.slice(2))

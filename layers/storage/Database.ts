@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
@@ -23,23 +24,18 @@ export type Services = SqlClient.SqlClient | SqliteClient.SqliteClient | Incarna
 /** What opening it can fail with. */
 export type OpenError = DatabaseUnusable | SchemaTooNew | MigrationFailed
 
-/** How the file is opened; the path comes from the data directory. */
-export type Options = Pick<SqliteClient.Options, "synchronous" | "busyTimeout">
-
 /** The name of the database file in the data directory. */
 export const fileName = "troupe.db"
 
 /** The store in the data directory. Whoever provides the directory decides whether it is locked; a daemon locks it. */
-export const layerOf = (
-  options: Options
-): Layer.Layer<Services, OpenError, DataDirectory | FileSystem.FileSystem> =>
-  Layer.unwrap(
-    Effect.gen(function*() {
-      const path = (yield* DataDirectory).file(fileName)
-      yield* refuseOtherKinds(path)
-      return open({ ...options, filename: path })
-    })
-  )
+export const layer: Layer.Layer<Services, OpenError, DataDirectory | Settings | FileSystem.FileSystem> = Layer.unwrap(
+  Effect.gen(function* () {
+    const { storage } = yield* Settings
+    const filename = (yield* DataDirectory).file(fileName)
+    yield* refuseOtherKinds(filename)
+    return open({ filename, synchronous: storage.synchronous, busyTimeout: storage.busy_timeout_seconds })
+  })
+)
 
 /** A store in memory, empty and migrated: for tests. Each use of the layer is a store of its own. */
 export const layerMemory: Layer.Layer<Services> = Layer.fresh(Layer.orDie(open({ filename: ":memory:" })))
@@ -47,7 +43,7 @@ export const layerMemory: Layer.Layer<Services> = Layer.fresh(Layer.orDie(open({
 function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
   const unusable = (error: SqlError) => toUnusable(options.filename, error)
   return Layer.effectContext(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const client = yield* Effect.mapError(SqliteClient.make(options), unusable)
       yield* Effect.provideContext(Migrations.run(options.filename), client)
       const incarnation = yield* IncarnationLive.make.pipe(Effect.provideContext(client), Effect.mapError(unusable))
@@ -57,7 +53,7 @@ function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
 }
 
 // SQLite's own words for a directory in the file's place are "unable to open database file".
-const refuseOtherKinds = Effect.fnUntraced(function*(path: string) {
+const refuseOtherKinds = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
   const info = yield* Effect.option(files.stat(path))
   if (info._tag === "Some" && info.value.type !== "File") {

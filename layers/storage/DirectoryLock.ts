@@ -22,7 +22,7 @@ import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 
 /** Takes the lock for the current scope, or fails at once with the holder's process id. */
-export const acquire = Effect.fn("DirectoryLock.acquire")(function*(
+export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
   directory: DataDirectory["Service"]
 ): Effect.fn.Return<void, DataDirectoryInUse | DataDirectoryUnusable, FileSystem.FileSystem | Scope.Scope> {
   const unusable = (error: SqlError) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })
@@ -32,21 +32,27 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function*(
     statementCacheSize: 1
   }).pipe(Effect.mapError(unusable))
   yield* handle.query("BEGIN IMMEDIATE", [], { shape: "objects", safeIntegers: false, cache: false }).pipe(
-    Effect.catchIf(NodeSqlite.isBusy, () => inUse(directory), (error) => Effect.fail(unusable(error)))
+    Effect.catchIf(
+      NodeSqlite.isBusy,
+      () => inUse(directory),
+      (error) => Effect.fail(unusable(error))
+    )
   )
   yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
 })
 
-const Holder = Schema.fromJsonString(Schema.Struct({
-  pid: Schema.Int,
-  hostname: Schema.String,
-  since: Schema.Int
-}))
+const Holder = Schema.fromJsonString(
+  Schema.Struct({
+    pid: Schema.Int,
+    hostname: Schema.String,
+    since: Schema.Int
+  })
+)
 
 const holderFile = (directory: DataDirectory["Service"]) => directory.file("lock.json")
 
 // Written aside and renamed, so that a reader sees all of it or the one before.
-const announce = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+const announce = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const files = yield* FileSystem.FileSystem
   const process = yield* NodeProcess.self
   const since = yield* Clock.currentTimeMillis
@@ -58,12 +64,12 @@ const announce = Effect.fnUntraced(function*(directory: DataDirectory["Service"]
   )
 })
 
-const withdraw = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+const withdraw = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const files = yield* FileSystem.FileSystem
   yield* Effect.ignore(files.remove(holderFile(directory), { force: true }))
 })
 
-const inUse = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+const inUse = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const holder = yield* readHolder(directory)
   return yield* new DataDirectoryInUse({
     path: directory.path,
@@ -73,7 +79,7 @@ const inUse = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
 })
 
 // The holder may have taken the lock a moment ago and not have written its name yet; what is there then is of a dead process.
-const readHolder = Effect.fnUntraced(function*(directory: DataDirectory["Service"]) {
+const readHolder = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const files = yield* FileSystem.FileSystem
   const living = files.readFileString(holderFile(directory)).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Holder)),

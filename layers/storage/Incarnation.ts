@@ -12,7 +12,7 @@ import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 
 /** Inserts the row, and notes the end when the scope closes. Needs the migrated schema. */
-export const make = Effect.gen(function*() {
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const id = yield* Ids.makeIncarnationId
   const startedAt = yield* Clock.currentTimeMillis

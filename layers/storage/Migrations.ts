@@ -34,7 +34,7 @@ export const run: (
   all?: Steps
 ) => Effect.Effect<ReadonlyArray<string>, SchemaTooNew | MigrationFailed, SqlClient.SqlClient> = Effect.fn(
   "Migrations.run"
-)(function*(path: string, all: Steps = steps) {
+)(function* (path: string, all: Steps = steps) {
   const failed = (migration: string | undefined) => (error: Migrator.MigrationError | SqlError) =>
     new MigrationFailed({ path, migration, detail: describe(error) })
 
@@ -43,23 +43,29 @@ export const run: (
   // The step that is running is remembered for the message: the migrator's error carries its name only inside a sentence.
   let current: string | undefined = undefined
   const named = Object.fromEntries(
-    Object.entries(all).map(([name, step]) => [name, Effect.suspend(() => {
-      current = name
-      return step
-    })])
+    Object.entries(all).map(([name, step]) => [
+      name,
+      Effect.suspend(() => {
+        current = name
+        return step
+      })
+    ])
   )
   const migrate = Migrator.make({})({ loader: Migrator.fromRecord(named), table })
   const sql = yield* SqlClient.SqlClient
   // The outer transaction makes the migrator's own table part of it, so that a failure leaves not even an empty table.
   // The version is read again inside, where no other process can change it.
   const applied = yield* sql.withTransaction(Effect.andThen(refuseNewer(path, all), migrate)).pipe(
-    Effect.catchIf((error) => error._tag !== "SchemaTooNew", (error) => Effect.fail(failed(current)(error)))
+    Effect.catchIf(
+      (error) => error._tag !== "SchemaTooNew",
+      (error) => Effect.fail(failed(current)(error))
+    )
   )
   return applied.map(([id, name]) => `${String(id).padStart(4, "0")}_${name}`)
 })
 
 /** The newest applied step's number, 0 for an empty database. */
-export const version: Effect.Effect<number, SqlError, SqlClient.SqlClient> = Effect.gen(function*() {
+export const version: Effect.Effect<number, SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql.onDialectOrElse({
     sqlite: () => sql<object>`SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = ${table}`,
@@ -70,7 +76,7 @@ export const version: Effect.Effect<number, SqlError, SqlClient.SqlClient> = Eff
   return rows[0]?.version ?? 0
 })
 
-const refuseNewer = Effect.fnUntraced(function*(path: string, all: Steps) {
+const refuseNewer = Effect.fnUntraced(function* (path: string, all: Steps) {
   const found = yield* version
   const supported = Math.max(0, ...Object.keys(all).map((name) => Number.parseInt(name, 10)))
   if (found > supported) return yield* new SchemaTooNew({ path, found, supported })

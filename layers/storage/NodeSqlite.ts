@@ -91,8 +91,9 @@ const makeHandle = (database: DatabaseSync, options: OpenOptions): Handle => {
     shape: RowShape,
     safe: boolean,
     cache: boolean
-  ): Outcome => {
+  ): Outcome | undefined => {
     const prepared = statements.prepare(sql, cache)
+    if (prepared === undefined) return undefined
     if (prepared.columns.length === 0) {
       const { changes, lastInsertRowid } = prepared.statement.run(...values)
       statements.ran(sql)
@@ -115,10 +116,13 @@ const makeHandle = (database: DatabaseSync, options: OpenOptions): Handle => {
           if (value === undefined) return Effect.fail(unsupportedParameter(index, params[index]))
           values.push(value)
         }
-        return Effect.try({
-          try: () => run(sql, values, shape, safeIntegers, cache),
-          catch: (cause) => toSqlError(cause, "execute")
-        })
+        return Effect.flatMap(
+          Effect.try({
+            try: () => run(sql, values, shape, safeIntegers, cache),
+            catch: (cause) => toSqlError(cause, "execute")
+          }),
+          (outcome) => (outcome === undefined ? Effect.fail(severalStatements) : Effect.succeed(outcome))
+        )
       }),
     isTransaction: () => database.isOpen && database.isTransaction,
     backup: (destination) =>
@@ -144,16 +148,17 @@ const makeStatements = (database: DatabaseSync, capacity: number) => {
   const cached = new Map<string, Prepared>()
   let schemaChanged = false
 
-  const prepare = (sql: string): Prepared => {
+  const prepare = (sql: string): Prepared | undefined => {
     const statement = database.prepare(sql)
-    refuseSecondStatement(sql, statement.sourceSQL)
+    if (holdsMore(sql, statement.sourceSQL)) return undefined
     statement.setReadBigInts(true)
     statement.setReturnArrays(true)
     return { statement, columns: statement.columns().map((column) => column.name) }
   }
 
   return {
-    prepare: (sql: string, cache: boolean): Prepared => {
+    /** Undefined when the text holds more than one statement. */
+    prepare: (sql: string, cache: boolean): Prepared | undefined => {
       const found = cached.get(sql)
       if (found !== undefined) {
         cached.delete(sql)
@@ -161,7 +166,7 @@ const makeStatements = (database: DatabaseSync, capacity: number) => {
         return found
       }
       const prepared = prepare(sql)
-      if (cache && !schemaStatement.test(sql)) {
+      if (prepared !== undefined && cache && !schemaStatement.test(sql)) {
         cached.set(sql, prepared)
         const [oldest] = cached.keys()
         if (cached.size > capacity && oldest !== undefined) cached.delete(oldest)
@@ -183,10 +188,8 @@ const schemaStatement = /^\s*(create|alter|drop|attach|detach|vacuum)\b/i
 const blankOrComment = /^(\s|;|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*$/
 
 // SQLite compiles the first statement of a text and says nothing about the rest, which would then silently not run.
-const refuseSecondStatement = (sql: string, compiled: string): void => {
-  if (compiled.length === sql.length || blankOrComment.test(sql.slice(compiled.length))) return
-  throw new Error("The text holds more than one statement; run each one on its own")
-}
+const holdsMore = (sql: string, compiled: string): boolean =>
+  compiled.length < sql.length && !blankOrComment.test(sql.slice(compiled.length))
 
 const toSqlite = (value: unknown): SQLInputValue | undefined => {
   switch (typeof value) {
@@ -227,19 +230,25 @@ const toObjects = (rows: ReadonlyArray<unknown>, columns: ReadonlyArray<string>,
     return object
   })
 
+/** A failure that SQLite itself did not report. */
+export const misuse = (message: string, operation: string): SqlError =>
+  new SqlError({ reason: new UnknownError({ cause: message, message, operation }) })
+
+const severalStatements = misuse("The text holds more than one statement; run each one on its own", "prepare")
+
 const unsupportedParameter = (index: number, value: unknown): SqlError => {
-  const kind = typeof value === "object" ? (value?.constructor.name ?? "object") : typeof value
-  const message = `Parameter ${index + 1} is a ${kind}; SQLite takes text, numbers, booleans, bytes or null (encode it first)`
-  return new SqlError({ reason: new UnknownError({ cause: message, message, operation: "bind" }) })
+  const kind = Array.isArray(value) ? "list" : value instanceof Date ? "Date" : typeof value
+  const message = `Parameter ${index + 1} is a ${kind}; SQLite takes text, numbers, booleans, bytes or null: encode it first`
+  return misuse(message, "bind")
 }
 
 // A clash of a primary key or a row id is a unique violation too; the classifier knows only the code of other unique indexes.
 const uniqueCode = 2067
-const otherUniqueCodes: ReadonlyArray<number> = [1555, 2579]
+const otherUniqueCodes = new Set([1555, 2579])
 
 const toSqlError = (cause: unknown, operation: string, prefix?: string): SqlError => {
   if (cause instanceof Error && Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number") {
-    Object.assign(cause, { errno: otherUniqueCodes.includes(cause.errcode) ? uniqueCode : cause.errcode })
+    Object.assign(cause, { errno: otherUniqueCodes.has(cause.errcode) ? uniqueCode : cause.errcode })
   }
   const detail = cause instanceof Error ? cause.message : "unknown failure"
   const message = prefix === undefined ? detail : `${prefix}: ${detail}`

@@ -46,21 +46,24 @@ export interface CheckpointResult {
 }
 
 /** What SQLite offers beyond `SqlClient`. */
-export class SqliteClient extends Context.Service<SqliteClient, {
-  /** The file's path, or `:memory:`. */
-  readonly path: string
-  /** Copies the database as it is now into a new file, while work goes on. Overwrites `destination`. */
-  readonly backup: (destination: string) => Effect.Effect<void, SqlError>
-  /** Folds the write-ahead log into the file and empties it. */
-  readonly checkpoint: Effect.Effect<CheckpointResult, SqlError>
-}>()("troupe/storage/SqliteClient") {}
+export class SqliteClient extends Context.Service<
+  SqliteClient,
+  {
+    /** The file's path, or `:memory:`. */
+    readonly path: string
+    /** Copies the database as it is now into a new file, while work goes on. Overwrites `destination`. */
+    readonly backup: (destination: string) => Effect.Effect<void, SqlError>
+    /** Folds the write-ahead log into the file and empties it. */
+    readonly checkpoint: Effect.Effect<CheckpointResult, SqlError>
+  }
+>()("troupe/storage/SqliteClient") {}
 
 /** Opens the database for the scope of the layer. Fails with a `SqlError` that names the path when it cannot be opened. */
 export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient | SqliteClient, SqlError> =>
   Layer.effectContext(make(options)).pipe(Layer.provide(Reactivity.layer))
 
 /** The client and its extras, for the current scope. */
-export const make = Effect.fnUntraced(function*(options: Options) {
+export const make = Effect.fnUntraced(function* (options: Options) {
   const handle = yield* NodeSqlite.open({
     filename: options.filename,
     readonly: options.readonly ?? false,
@@ -78,9 +81,10 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const client = yield* SqlClient.make({
     ...acquirers,
     acquirer: Effect.succeed(streaming(connection, acquirers.borrower)),
+    transactionAcquirer: Effect.map(acquirers.transactionAcquirer, (leased) => watched(leased, handle)),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    beginTransaction: "BEGIN IMMEDIATE",
+    beginTransaction: begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "sqlite"]]
@@ -143,7 +147,34 @@ const streaming = (connection: SqlConnection.Connection, borrow: SqlConnection.B
     Stream.fromIterableEffect(borrow((leased) => leased.execute(sql, params, transform)))
 })
 
-const configure = Effect.fnUntraced(function*(connection: SqlConnection.Connection, options: Options) {
+// Takes the write lock at once: a transaction that read first and then found the lock taken could only fail.
+const begin = "BEGIN IMMEDIATE"
+const ends = new Set(["COMMIT", "ROLLBACK"])
+
+// SQLite ends a transaction by itself after some failures (a full disk, for one). A program that caught the failure and went
+// on would then write outside of any transaction, so every later statement of that transaction fails.
+const watched = (connection: SqlConnection.Connection, handle: NodeSqlite.Handle): SqlConnection.Connection => {
+  let open = false
+  const watch = <A>(sql: string, run: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+    Effect.suspend(() => {
+      if (open && !handle.isTransaction()) return Effect.fail(ended)
+      if (sql !== begin && !ends.has(sql)) return run
+      return Effect.tap(run, () => Effect.sync(() => void (open = sql === begin)))
+    })
+  return {
+    execute: (sql, params, transform) => watch(sql, connection.execute(sql, params, transform)),
+    executeRaw: (sql, params) => watch(sql, connection.executeRaw(sql, params)),
+    executeValues: (sql, params) => watch(sql, connection.executeValues(sql, params)),
+    executeValuesUnprepared: (sql, params) => watch(sql, connection.executeValuesUnprepared(sql, params)),
+    executeUnprepared: (sql, params, transform) => watch(sql, connection.executeUnprepared(sql, params, transform)),
+    executeStream: (sql, params, transform) =>
+      Stream.fromIterableEffect(watch(sql, connection.execute(sql, params, transform)))
+  }
+}
+
+const ended = NodeSqlite.misuse("SQLite rolled this transaction back after an earlier failure in it", "execute")
+
+const configure = Effect.fnUntraced(function* (connection: SqlConnection.Connection, options: Options) {
   const pragma = (text: string) => connection.executeUnprepared(`PRAGMA ${text}`, [], undefined)
   yield* pragma("busy_timeout = 0")
   yield* pragma("foreign_keys = ON")
@@ -156,16 +187,13 @@ const configure = Effect.fnUntraced(function*(connection: SqlConnection.Connecti
   yield* pragma(`synchronous = ${options.synchronous === "normal" ? "NORMAL" : "FULL"}`)
   yield* pragma(`wal_autocheckpoint = ${options.walAutocheckpoint ?? 1000}`)
   yield* pragma(`journal_size_limit = ${options.journalSizeLimit ?? 16 * 1024 * 1024}`)
-  yield* Effect.addFinalizer(() =>
-    Effect.ignore(Effect.andThen(pragma("optimize"), checkpoint(connection)))
-  )
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.andThen(pragma("optimize"), checkpoint(connection))))
 })
 
 const checkpoint = (connection: SqlConnection.Connection): Effect.Effect<CheckpointResult, SqlError> =>
-  Effect.map(
-    connection.executeValuesUnprepared("PRAGMA wal_checkpoint(TRUNCATE)", []),
-    ([row]) => ({ complete: row?.[0] === 0 })
-  )
+  Effect.map(connection.executeValuesUnprepared("PRAGMA wal_checkpoint(TRUNCATE)", []), ([row]) => ({
+    complete: row?.[0] === 0
+  }))
 
 // A file is copied through a second connection on Node's thread pool, so that the loop and the writers go on. A database in
 // memory has no second connection; it is copied between two statements.
@@ -178,9 +206,8 @@ const backup = (
   filename === ":memory:"
     ? borrow(() => handle.backup(destination))
     : Effect.scoped(
-        Effect.flatMap(
-          NodeSqlite.open({ filename, readonly: true, statementCacheSize: 1 }),
-          (reader) => reader.backup(destination)
+        Effect.flatMap(NodeSqlite.open({ filename, readonly: true, statementCacheSize: 1 }), (reader) =>
+          reader.backup(destination)
         )
       )
 

@@ -4,7 +4,10 @@
 import * as Context from "effect/Context"
 
 /** Where the files are. `file("troupe.db")` is a path inside `path`; the file need not exist. */
-export class DataDirectory extends Context.Service<DataDirectory, {
-  readonly path: string
-  readonly file: (name: string) => string
-}>()("troupe/storage/DataDirectory") {}
+export class DataDirectory extends Context.Service<
+  DataDirectory,
+  {
+    readonly path: string
+    readonly file: (name: string) => string
+  }
+>()("troupe/storage/DataDirectory") {}

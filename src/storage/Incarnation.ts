@@ -6,7 +6,10 @@ import * as Context from "effect/Context"
 import type { IncarnationId } from "../Ids.ts"
 
 /** This process's life: its id, and when it began (unix ms). */
-export class Incarnation extends Context.Service<Incarnation, {
-  readonly id: IncarnationId
-  readonly startedAt: number
-}>()("troupe/storage/Incarnation") {}
+export class Incarnation extends Context.Service<
+  Incarnation,
+  {
+    readonly id: IncarnationId
+    readonly startedAt: number
+  }
+>()("troupe/storage/Incarnation") {}

@@ -14,8 +14,10 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
   override get message(): string {
     const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
     const since = this.since === undefined ? "" : ` (since ${isoTime(this.since)})`
-    return `The data directory ${this.path} is in use by ${holder}${since}. ` +
+    return (
+      `The data directory ${this.path} is in use by ${holder}${since}. ` +
       "Stop that daemon, or give this one another directory with [storage].data_dir or TROUPE_DATA_DIR."
+    )
   }
 }
 
@@ -25,8 +27,10 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
   reason: Schema.String
 }) {
   override get message(): string {
-    return `The data directory ${this.path} cannot be used: ${this.reason}. ` +
+    return (
+      `The data directory ${this.path} cannot be used: ${this.reason}. ` +
       "Set [storage].data_dir or TROUPE_DATA_DIR to a directory this user can write."
+    )
   }
 }
 
@@ -48,8 +52,10 @@ export class SchemaTooNew extends Schema.TaggedError<SchemaTooNew>()("SchemaTooN
   supported: Schema.Int
 }) {
   override get message(): string {
-    return `The database ${this.path} has schema version ${this.found}, and this release knows up to ${this.supported}. ` +
+    return (
+      `The database ${this.path} has schema version ${this.found}, and this release knows up to ${this.supported}. ` +
       "Nothing was changed. Install the newer release again, or restore a backup made before the upgrade."
+    )
   }
 }
 
