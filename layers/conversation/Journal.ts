@@ -82,6 +82,17 @@ const make = Effect.gen(function* () {
     )
   })
 
+  const suspendTurn = Effect.fn("Journal.suspendTurn")(function* (claim: Journal.Claim, turnId: Ids.TurnId) {
+    const now = yield* Clock.currentTimeMillis
+    yield* transaction(
+      Effect.gen(function* () {
+        const { running } = yield* allot(sql, claim, 0, now)
+        yield* mustRun("suspendTurn", turnId, running)
+        yield* sql`UPDATE turns SET attempts = attempts - 1 WHERE id = ${turnId}`
+      })
+    )
+  })
+
   const fold = Effect.fn("Journal.fold")(function* (
     claim: Journal.Claim,
     turnId: Ids.TurnId,
@@ -137,6 +148,7 @@ const make = Effect.gen(function* () {
     oldestOwed: Defects.orDefect(oldestOwed(sql)),
     startTurn,
     resumeTurn,
+    suspendTurn,
     fold,
     append,
     endTurn

@@ -102,6 +102,8 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<void, ClaimLost>
     /** Counts one more life of the process for the turn and records it; gives the new count. */
     readonly resumeTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<number, ClaimLost>
+    /** This life of the process ends on purpose in the middle of the turn: it does not count as a crash. */
+    readonly suspendTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<void, ClaimLost>
     readonly fold: (
       claim: Claim,
       turnId: Ids.TurnId,
