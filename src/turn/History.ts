@@ -1,0 +1,183 @@
+/**
+ * What the model sees of a thread: the journal rendered as a prompt.
+ *
+ * This is the border where history is made valid for the pickiest provider: every tool call gets exactly one result right
+ * behind it, results without a call are dropped, texts are well formed and never blank, reasoning stays home.
+ */
+import * as Prompt from "effect/ai/Prompt"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Ids from "../Ids.ts"
+import type * as Entry from "../thread/Entry.ts"
+
+export interface Options {
+  readonly system: string
+  /** Only the last so many messages of earlier turns; the current turn is always whole. */
+  readonly maxMessages?: number | undefined
+  /** The turn that the prompt is for. */
+  readonly turnId: Ids.TurnId
+}
+
+/** Renders the entries from `historyFrom` on (all others must have been left out already). */
+export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
+  const messages = collect(entries)
+  const trimmed = trim(messages, options)
+  return Prompt.fromMessages([
+    Prompt.systemMessage({ content: clean(options.system) }),
+    ...trimmed.flatMap((message) => message.parts)
+  ])
+}
+
+/** Messages a person would count: what people and agents said, not the plumbing between. */
+export const countMessages = (entries: ReadonlyArray<Entry.StoredEntry>): number =>
+  entries.filter(({ entry }) => entry._tag === "UserMessage" || entry._tag === "AssistantMessage").length
+
+/**
+ * The `seq` from which on the last `keep` messages are left. What the running turn has said and heard is always kept, so
+ * a turn cannot saw off the branch it sits on.
+ */
+export const keepFrom = (entries: ReadonlyArray<Entry.StoredEntry>, keep: number, turnId: Ids.TurnId): number => {
+  const counted = entries.filter(({ entry }) => entry._tag === "UserMessage" || entry._tag === "AssistantMessage")
+  const end = (entries.at(-1)?.seq ?? 0) + 1
+  const wanted = keep === 0 ? end : (counted.at(-keep)?.seq ?? entries[0]?.seq ?? end)
+  return Math.min(wanted, startOfTurn(entries, turnId) ?? end)
+}
+
+/** The first entry that belongs to the turn, its messages included, which may be older than its start. */
+const startOfTurn = (entries: ReadonlyArray<Entry.StoredEntry>, turnId: Ids.TurnId): number | undefined => {
+  const messageIds = new Set(
+    entries.flatMap(({ entry }) =>
+      (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") && entry.turnId === turnId ? entry.messageIds : []
+    )
+  )
+  return entries.find(({ entry }) =>
+    entry._tag === "UserMessage" ? messageIds.has(entry.messageId) : entry.turnId === turnId
+  )?.seq
+}
+
+/** One unit that must stay together: a user message, or a response with the results of its calls. */
+interface Unit {
+  readonly turnId: Ids.TurnId | undefined
+  readonly parts: ReadonlyArray<Prompt.Message>
+}
+
+type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
+type AssistantEntry = Extract<Entry.Entry, { _tag: "AssistantMessage" }>
+type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
+
+const collect = (entries: ReadonlyArray<Entry.StoredEntry>): ReadonlyArray<Unit> => {
+  const users = new Map<Ids.MessageId, UserEntry>()
+  const results = new Map<Ids.CallId, ResultEntry>()
+  for (const { entry } of entries) {
+    if (entry._tag === "UserMessage") users.set(entry.messageId, entry)
+    if (entry._tag === "ToolResult" && !results.has(entry.callId)) results.set(entry.callId, entry)
+  }
+  return entries.flatMap(({ entry }): ReadonlyArray<Unit> => {
+    switch (entry._tag) {
+      case "TurnStarted":
+      case "MessagesFolded":
+        return entry.messageIds.flatMap((id) => {
+          const user = users.get(id)
+          return user === undefined ? [] : [userUnit(entry.turnId, userText(user))]
+        })
+      case "AssistantMessage":
+        return responseUnit(entry, results)
+      case "Guidance":
+        return [userUnit(entry.turnId, entry.text)]
+      case "Notice":
+        return [{ turnId: entry.turnId, parts: [assistantText(entry.text)] }]
+      default:
+        return []
+    }
+  })
+}
+
+const trim = (units: ReadonlyArray<Unit>, options: Options): ReadonlyArray<Unit> => {
+  if (options.maxMessages === undefined) return units
+  const firstOfTurn = units.findIndex((unit) => unit.turnId === options.turnId)
+  const earlier = firstOfTurn === -1 ? units.length : firstOfTurn
+  return units.slice(Math.max(0, earlier - options.maxMessages))
+}
+
+const responseUnit = (
+  entry: AssistantEntry,
+  results: ReadonlyMap<Ids.CallId, ResultEntry>
+): ReadonlyArray<Unit> => {
+  const text = clean(entry.text)
+  if (entry.calls.length === 0) {
+    return text.trim() === "" ? [] : [{ turnId: entry.turnId, parts: [assistantText(text)] }]
+  }
+  return [
+    {
+      turnId: entry.turnId,
+      parts: [
+        Prompt.assistantMessage({
+          content: [
+            ...(text.trim() === "" ? [] : [Prompt.textPart({ text })]),
+            ...entry.calls.map((call) =>
+              Prompt.toolCallPart({
+                id: call.callId,
+                name: call.name,
+                params: argumentsOf(call.arguments),
+                providerExecuted: false
+              })
+            )
+          ]
+        }),
+        Prompt.toolMessage({ content: entry.calls.map((call) => resultPart(call, results.get(call.callId))) })
+      ]
+    }
+  ]
+}
+
+const resultPart = (call: Entry.ToolCallRequest, result: ResultEntry | undefined): Prompt.ToolResultPart =>
+  Prompt.toolResultPart({
+    id: call.callId,
+    name: call.name,
+    isFailure: result?.outcome !== "completed",
+    result: result === undefined ? "This call was interrupted and has no result." : clean(result.text),
+    providerExecuted: false
+  })
+
+const userUnit = (turnId: Ids.TurnId, text: string): Unit => ({
+  turnId,
+  parts: [Prompt.userMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })]
+})
+
+const assistantText = (text: string): Prompt.AssistantMessage =>
+  Prompt.assistantMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })
+
+const userText = (user: UserEntry): string =>
+  user.attachments.length === 0
+    ? user.text
+    : `${user.text}\n\n[attached: ${user.attachments.map((file) => `${file.name} (${file.mediaType}, ${file.bytes} bytes, at ${file.path})`).join("; ")}]`
+
+const decodeArguments = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
+
+/**
+ * What the model wrote as arguments. Text that is no JSON object is quoted inside one: some servers parse the arguments of
+ * earlier calls again and refuse the whole request when they cannot.
+ */
+const argumentsOf = (text: string): Schema.Json => {
+  const parsed = Option.getOrUndefined(decodeArguments(text))
+  return parsed === undefined ? { unreadable_arguments: clean(text.slice(0, 220)) } : cleanJson(parsed)
+}
+
+const cleanJson = (value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") return clean(value)
+  if (isJsonArray(value)) return value.map(cleanJson)
+  if (isJsonObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [clean(key), cleanJson(item)]))
+  }
+  return value
+}
+
+const isJsonObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
+
+const isJsonArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray(value)
+
+/** Providers refuse NUL and halves of surrogate pairs. */
+const clean = (text: string): string => text.toWellFormed().replaceAll("\0", "\u{FFFD}")
+
+const blankSafe = (text: string): string => (text.trim() === "" ? "(empty)" : text)

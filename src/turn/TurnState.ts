@@ -1,0 +1,242 @@
+/**
+ * Where a turn stands, as a pure fold over its journal, and what comes next, as a pure decision.
+ *
+ * The live loop does what `next` says, journals the outcome, and folds the new entries in. A turn that a crash cut off is
+ * the same fold over the same entries, so resuming needs no code of its own.
+ */
+import * as Schema from "effect/Schema"
+import * as Ids from "../Ids.ts"
+import * as Entry from "../thread/Entry.ts"
+
+/** Bounds of one turn. */
+export interface Limits {
+  /** Model responses. */
+  readonly maxSteps: number
+  /** Tool calls, checked before a response's calls are run. */
+  readonly maxToolCalls: number
+}
+
+/** Responses in a row with arguments that cannot be read, after which the turn ends. */
+export const maxUnreadableResponses = 3
+/** Identical iterations in a row (same tools, same results), after which the turn ends. */
+export const maxRepeatedIterations = 3
+/** A failure seen this often earns one correction. */
+export const failuresBeforeGuidance = 2
+const callLimitCode = "turn:max_tool_calls"
+/** How much of a result takes part in comparing iterations. */
+const iterationSampleChars = 240
+const fallbackSampleChars = 400
+const fallbackTools = 4
+
+export interface TurnState {
+  readonly turnId: Ids.TurnId
+  readonly steps: number
+  readonly toolCalls: number
+  /** Calls of the last response that have no result yet, in order. */
+  readonly pending: ReadonlyArray<Entry.ToolCallRequest>
+  /** The process died after the last journaled entry: the first pending call may have been running. */
+  readonly inDoubt: boolean
+  /** The output limit cut the last response, so its calls may be incomplete and must not run. */
+  readonly cut: boolean
+  /** Answers given so far: responses without calls. More than one when a message folded in after an answer. */
+  readonly answers: ReadonlyArray<string>
+  /** The last thing that happened is an answer. */
+  readonly answered: boolean
+  readonly format: Entry.AnswerFormat | undefined
+  readonly usage: Entry.Usage
+  readonly toolsUsed: ReadonlyArray<string>
+  readonly unreadableResponses: number
+  /** A response asked for more calls than the turn has left. */
+  readonly callsUsedUp: boolean
+  readonly failures: ReadonlyMap<string, number>
+  /** A failure has repeated and the correction for it is due. */
+  readonly guidanceDue: string | undefined
+  readonly iteration: ReadonlyArray<string>
+  readonly iterations: ReadonlyArray<string>
+  readonly lastOutput: string
+}
+
+export type Next =
+  | { readonly _tag: "AskModel" }
+  | { readonly _tag: "RunCall"; readonly call: Entry.ToolCallRequest; readonly inDoubt: boolean }
+  /** Record these calls as not run, each with this outcome and these words. */
+  | {
+      readonly _tag: "RefuseCalls"
+      readonly calls: ReadonlyArray<Entry.ToolCallRequest>
+      readonly outcome: Entry.CallOutcome
+      readonly text: string
+      readonly code: string
+    }
+  | { readonly _tag: "Guide"; readonly text: string }
+  | { readonly _tag: "Answered" }
+  /** A limit ends the turn; `notice` tells the person so. */
+  | { readonly _tag: "GiveUp"; readonly reason: string; readonly notice: string }
+
+export const initial = (turnId: Ids.TurnId): TurnState => ({
+  turnId,
+  steps: 0,
+  toolCalls: 0,
+  pending: [],
+  inDoubt: false,
+  cut: false,
+  answers: [],
+  answered: false,
+  format: undefined,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  toolsUsed: [],
+  unreadableResponses: 0,
+  callsUsedUp: false,
+  failures: new Map(),
+  guidanceDue: undefined,
+  iteration: [],
+  iterations: [],
+  lastOutput: ""
+})
+
+/** Folds one more entry of the thread into the state; entries of other turns leave it as it is. */
+export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
+  if (Entry.turnIdOf(entry) !== state.turnId) return state
+  switch (entry._tag) {
+    case "AssistantMessage":
+      return applyResponse(state, entry)
+    case "ToolResult":
+      return applyResult(state, entry)
+    case "TurnResumed":
+      return { ...state, inDoubt: state.pending.length > 0 }
+    case "MessagesFolded":
+      return { ...state, answered: false }
+    case "Guidance":
+      return { ...state, guidanceDue: undefined }
+    default:
+      return state
+  }
+}
+
+/** What to do now. */
+export const next = (state: TurnState, limits: Limits): Next => {
+  const first = state.pending[0]
+  if (first !== undefined) return nextOfCalls(state, first, limits)
+  if (state.answered) return { _tag: "Answered" }
+  if (state.callsUsedUp) {
+    return {
+      _tag: "GiveUp",
+      reason: "max_tool_calls",
+      notice: `I stopped after ${state.toolCalls} tool calls without reaching an answer. Ask me to go on, or for a smaller piece of work.`
+    }
+  }
+  if (state.unreadableResponses >= maxUnreadableResponses) {
+    return {
+      _tag: "GiveUp",
+      reason: "truncated_tool_call",
+      notice: "I could not finish: the model's tool calls kept arriving incomplete. Please ask for a smaller piece of work."
+    }
+  }
+  if (repeats(state.iterations)) return { _tag: "GiveUp", reason: "repeated_iteration", notice: repetitionNotice(state) }
+  if (state.guidanceDue !== undefined) return { _tag: "Guide", text: state.guidanceDue }
+  if (state.steps >= limits.maxSteps) {
+    return {
+      _tag: "GiveUp",
+      reason: "max_steps",
+      notice: `I stopped after ${state.steps} steps without reaching an answer. Ask me to go on, or for a smaller piece of work.`
+    }
+  }
+  return { _tag: "AskModel" }
+}
+
+/** Whether another model response is allowed, so that a message that came with the answer can still fold in. */
+export const mayAskAgain = (state: TurnState, limits: Limits): boolean => state.steps < limits.maxSteps
+
+const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Limits): Next => {
+  if (state.cut) {
+    return {
+      _tag: "RefuseCalls",
+      calls: state.pending,
+      outcome: "invalid",
+      code: "invalid_tool_arguments",
+      text: "This call was not run: the response was cut off by the output limit before it was complete. Make the call again with less text, in several calls if need be."
+    }
+  }
+  if (state.toolCalls + state.pending.length > limits.maxToolCalls) {
+    return {
+      _tag: "RefuseCalls",
+      calls: state.pending,
+      outcome: "skipped",
+      code: callLimitCode,
+      text: "This call was not run: the turn has used up its tool calls."
+    }
+  }
+  return { _tag: "RunCall", call: first, inDoubt: state.inDoubt }
+}
+
+const applyResponse = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "AssistantMessage" }>): TurnState => {
+  const usage = addUsage(state.usage, entry.usage)
+  const base = { ...state, steps: entry.step, usage, inDoubt: false, iteration: [] }
+  return entry.calls.length === 0
+    ? { ...base, pending: [], answered: true, answers: [...state.answers, entry.text] }
+    : { ...base, pending: entry.calls, answered: false, cut: entry.finishReason === "length" }
+}
+
+const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): TurnState => {
+  const pending = state.pending.filter((call) => call.callId !== entry.callId)
+  const overLimit = entry.errorCode === callLimitCode
+  const iteration = [...state.iteration, `${entry.name}\n${entry.text.slice(0, iterationSampleChars)}`]
+  const done = pending.length === 0
+  const unreadable = entry.outcome === "invalid" && entry.errorCode === "invalid_tool_arguments"
+  const next: TurnState = {
+    ...state,
+    pending,
+    inDoubt: false,
+    cut: state.cut && !done,
+    toolCalls: state.toolCalls + (entry.outcome === "skipped" ? 0 : 1),
+    callsUsedUp: state.callsUsedUp || overLimit,
+    toolsUsed: state.toolsUsed.includes(entry.name) ? state.toolsUsed : [...state.toolsUsed, entry.name],
+    format: formatOf(entry) ?? state.format,
+    unreadableResponses: entry.outcome === "completed" ? 0 : state.unreadableResponses + (unreadable && done ? 1 : 0),
+    iteration: done ? [] : iteration,
+    iterations: done ? [...state.iterations, iteration.join("\n\n")].slice(-maxRepeatedIterations) : state.iterations,
+    lastOutput: entry.text
+  }
+  return countFailure(next, entry)
+}
+
+const countFailure = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): TurnState => {
+  const signature = signatureOf(entry.data)
+  if (signature === undefined) return state
+  const count = (state.failures.get(signature) ?? 0) + 1
+  const failures = new Map(state.failures).set(signature, count)
+  return count === failuresBeforeGuidance
+    ? {
+        ...state,
+        failures,
+        guidanceDue: `The same call of ${entry.name} has failed ${count} times in the same way. Do not make it again: try something else, or tell the person what went wrong.`
+      }
+    : { ...state, failures }
+}
+
+const isFailureData = Schema.is(Schema.Struct({ failure_signature: Schema.String }))
+const signatureOf = (data: Schema.Json): string | undefined =>
+  isFailureData(data) ? data.failure_signature : undefined
+
+const decodeFormat = Schema.decodeUnknownOption(Entry.AnswerFormat)
+const formatOf = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): Entry.AnswerFormat | undefined => {
+  if (entry.name !== "pre_response" || entry.outcome !== "completed") return undefined
+  const decoded = decodeFormat(entry.data)
+  return decoded._tag === "Some" ? decoded.value : undefined
+}
+
+const repeats = (iterations: ReadonlyArray<string>): boolean =>
+  iterations.length === maxRepeatedIterations && iterations.every((one) => one === iterations[0])
+
+const repetitionNotice = (state: TurnState): string =>
+  `I stopped because the same step gave the same result ${maxRepeatedIterations} times in a row ` +
+  `(${state.toolsUsed.slice(-fallbackTools).join(", ")}). The last result was:\n${clip(state.lastOutput, fallbackSampleChars)}`
+
+const clip = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`
+
+const addUsage = (a: Entry.Usage, b: Entry.Usage): Entry.Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cachedInputTokens: (a.cachedInputTokens ?? 0) + (b.cachedInputTokens ?? 0),
+  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0)
+})
