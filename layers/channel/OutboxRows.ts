@@ -51,8 +51,8 @@ export const insert = Effect.fnUntraced(function* (
   if (Arr.isReadonlyArrayNonEmpty(rows)) yield* sql`INSERT INTO outbox ${sql.insert(rows)}`
 })
 
-/** Reads a row back. A row that cannot be read is a defect which names the delivery. */
-export const decode = (row: Row): Effect.Effect<Outbox.Delivery> =>
+/** Reads a row back. Fails, naming the delivery, when the row cannot be read. */
+export const decode = (row: Row): Effect.Effect<Outbox.Delivery, Defects.UnreadableRow> =>
   decodePayload(row.payload).pipe(
     Effect.map((payload) => ({
       id: row.id,
@@ -65,7 +65,7 @@ export const decode = (row: Row): Effect.Effect<Outbox.Delivery> =>
       createdAt: row.created_at,
       inDoubt: row.in_doubt === 1
     })),
-    Effect.catch(() => Effect.die(new Defects.UnreadableRow({ table: "outbox", key: row.id })))
+    Effect.mapError(() => new Defects.UnreadableRow({ table: "outbox", key: row.id }))
   )
 
 const Payload = Schema.fromJsonString(

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
 
-/** `unknown`: the process died between handing the reply to the channel and hearing that it arrived. */
+/** `unknown`: given up, and never known whether the reply arrived. */
 export const DeliveryState = Schema.Literals(["pending", "sending", "delivered", "failed", "unknown"])
 export type DeliveryState = typeof DeliveryState.Type
 
@@ -27,6 +27,12 @@ export const Delivery = Schema.Struct({
 })
 export type Delivery = typeof Delivery.Type
 
+/**
+ * What is known of an attempt that did not succeed. `refused`: the channel said that it did not take the reply. `unanswered`:
+ * the attempt was interrupted or timed out, so the reply may have arrived.
+ */
+export type Outcome = "refused" | "unanswered"
+
 export class Outbox extends Context.Service<
   Outbox,
   {
@@ -36,10 +42,13 @@ export class Outbox extends Context.Service<
      */
     readonly take: (channel: string, limit: number) => Effect.Effect<ReadonlyArray<Delivery>>
     readonly delivered: (id: Ids.DeliveryId) => Effect.Effect<void>
-    /** The channel refused; try again at `retryAt` (milliseconds since 1970). */
-    readonly retry: (id: Ids.DeliveryId, retryAt: number, reason: string) => Effect.Effect<void>
-    /** The channel refused for good; the thread's next delivery may go. */
-    readonly failed: (id: Ids.DeliveryId, reason: string) => Effect.Effect<void>
+    /** Try again at `retryAt` (milliseconds since 1970); in doubt from now on when the attempt was `unanswered`. */
+    readonly retry: (id: Ids.DeliveryId, retryAt: number, reason: string, outcome?: Outcome) => Effect.Effect<void>
+    /**
+     * Not tried again; the thread's next delivery may go. The state is `failed`, or `unknown` when this attempt or an
+     * earlier one may have arrived.
+     */
+    readonly failed: (id: Ids.DeliveryId, reason: string, outcome?: Outcome) => Effect.Effect<void>
     /** Deliveries not yet ended, by channel. */
     readonly pending: Effect.Effect<ReadonlyArray<{ readonly channel: string; readonly count: number }>>
   }

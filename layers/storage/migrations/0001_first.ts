@@ -43,7 +43,7 @@ export default Effect.gen(function* () {
     id TEXT NOT NULL PRIMARY KEY,
     thread_id TEXT NOT NULL REFERENCES threads (id),
     state TEXT NOT NULL CHECK (state IN ('running', 'answered', 'failed', 'stopped', 'parked')),
-    attempts ${int} NOT NULL DEFAULT 1 CHECK (attempts >= 1),
+    attempts ${int} NOT NULL DEFAULT 1 CHECK (attempts >= 0),
     started_at ${int} NOT NULL,
     ended_at ${int},
     steps ${int} NOT NULL DEFAULT 0 CHECK (steps >= 0),
@@ -90,7 +90,7 @@ export default Effect.gen(function* () {
     FOREIGN KEY (thread_id, seq) REFERENCES thread_entries (thread_id, seq)
   ) ${strict}`
   yield* sql`CREATE INDEX inbox_owed ON inbox (thread_id, seq) WHERE state IN ('accepted', 'running')`
-  yield* sql`CREATE INDEX inbox_thread ON inbox (thread_id, seq)`
+  yield* sql`CREATE INDEX inbox_thread ON inbox (thread_id)`
   yield* sql`CREATE INDEX inbox_turn ON inbox (turn_id) WHERE turn_id IS NOT NULL`
 
   yield* sql`CREATE TABLE outbox (
