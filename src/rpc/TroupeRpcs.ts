@@ -22,9 +22,27 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   }
 }
 
+/** The payload is not what the call expects. `problem` names the field and what may stand there. */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", { problem: Schema.String }) {
+  override get message() {
+    return `The request cannot be understood: ${this.problem}`
+  }
+}
+
+/** Something broke inside the daemon. What it was is in its log, under this reference, and nowhere else. */
+export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", { reference: Schema.String }) {
+  override get message() {
+    return `The daemon failed to answer. Its log says why, under reference ${this.reference}.`
+  }
+}
+
+/** What any call can fail with, whatever it does. */
+export const EdgeError = Schema.Union([Unauthorized, InvalidRequest, InternalError])
+export type EdgeError = typeof EdgeError.Type
+
 export class Authentication extends RpcMiddleware.Service<Authentication, { provides: Caller }>()(
   "troupe/rpc/Authentication",
-  { error: Unauthorized, requiredForClient: true }
+  { error: EdgeError, requiredForClient: true }
 ) {}
 
 /** A thread by its id, or by the key that its channel gave it. */

@@ -1,0 +1,110 @@
+/**
+ * The typed client of a running daemon. Every call of `TroupeRpcs` is a method under its own name; `watch` follows a
+ * thread through cuts of the connection.
+ *
+ * Nothing imported here is server code or of one platform: it runs wherever there is `fetch` and `WebSocket`.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as RpcClient from "effect/rpc/RpcClient"
+import type { RpcClientError } from "effect/rpc/RpcClientError"
+import type * as RpcGroup from "effect/rpc/RpcGroup"
+import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
+import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import * as Schedule from "effect/Schedule"
+import * as Socket from "effect/socket/Socket"
+import { Authentication, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
+import * as Wire from "../rpc/Wire.ts"
+import * as Watch from "./Watch.ts"
+
+/** Where the daemon is, and what lets one in. */
+export interface Options {
+  /** As the daemon prints it: `http://127.0.0.1:7433`. */
+  readonly url: string
+  readonly token: Redacted.Redacted
+  /** What this program is called; noted with the decisions it sends. */
+  readonly name?: string | undefined
+}
+
+/** All calls, as methods. Each can also fail with `RpcClientError`, when the daemon cannot be reached. */
+export type Calls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof TroupeRpcs>, RpcClientError>
+
+export class TroupeClient extends Context.Service<
+  TroupeClient,
+  Calls & {
+    /**
+     * The log of a thread from `from` on, then what happens in it, for as long as it is consumed. After a cut it connects
+     * again, with growing pauses, and goes on after the last entry it gave; `Live` items of the time between are lost.
+     * The first connection is not tried again: a stream that never came up fails.
+     */
+    readonly watch: (options: Watch.Options) => Watch.WatchStream
+  }
+>()("troupe/client/TroupeClient") {}
+
+/**
+ * A client over a WebSocket: the better choice for anything that stays. It connects on the first call, and again after a
+ * cut; calls made in between fail with `RpcClientError`.
+ */
+export const layer = (options: Options): Layer.Layer<TroupeClient> =>
+  fromProtocol(options).pipe(
+    Layer.provide(RpcClient.layerProtocolSocket({ retryPolicy: reconnect })),
+    Layer.provide(
+      Socket.layerWebSocket(webSocketUrl(options.url), {
+        protocols: Wire.subprotocols(Redacted.value(options.token)),
+        openTimeout: "5 seconds"
+      })
+    ),
+    Layer.provide([Socket.layerWebSocketConstructorGlobal, RpcSerialization.layerNdjson])
+  )
+
+/** A client that makes one HTTP request per call: the quicker choice for one question. */
+export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
+  fromProtocol(options).pipe(
+    Layer.provide(
+      Layer.effect(
+        RpcClient.Protocol,
+        Effect.flatMap(HttpClient.HttpClient, (client) =>
+          RpcClient.makeProtocolHttp(
+            client.pipe(
+              HttpClient.mapRequest(HttpClientRequest.prependUrl(join(options.url, Wire.httpPath))),
+              HttpClient.mapRequest(HttpClientRequest.bearerToken(options.token)),
+              // A refused request has no messages in its body.
+              HttpClient.filterStatusOk
+            )
+          )
+        )
+      )
+    ),
+    Layer.provide([FetchHttpClient.layer, RpcSerialization.layerNdjson])
+  )
+
+const fromProtocol = (options: Options): Layer.Layer<TroupeClient, never, RpcClient.Protocol> =>
+  Layer.effect(
+    TroupeClient,
+    Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) =>
+      TroupeClient.of({ ...calls, watch: Watch.make((request) => calls.Watch(request)) })
+    )
+  ).pipe(Layer.provide(authenticated(options)))
+
+const authenticated = (options: Options) =>
+  RpcMiddleware.layerClient(Authentication, ({ next, request }) =>
+    next({
+      ...request,
+      headers: Headers.setAll(request.headers, {
+        authorization: `Bearer ${Redacted.value(options.token)}`,
+        [Wire.clientHeader]: options.name ?? "rpc"
+      })
+    })
+  )
+
+const webSocketUrl = (url: string): string => join(url.replace(/^http/i, "ws"), Wire.webSocketPath)
+
+const join = (url: string, path: string): string => `${url.replace(/\/+$/, "")}${path}`
+
+const reconnect = Schedule.min([Schedule.exponential("100 millis", 2), Schedule.spaced("3 seconds")])

@@ -1,0 +1,34 @@
+/** What a failed connection means, in words for a person. */
+import * as Predicate from "effect/Predicate"
+import type { RpcClientError } from "effect/rpc/RpcClientError"
+
+/** The daemon is there and does not let this caller in. Trying again says the same. */
+export const isRefusal = (error: RpcClientError): boolean => {
+  const status = statusOf(error)
+  return status === 401 || status === 403
+}
+
+/** One sentence, for a person. */
+export const explain = (error: RpcClientError): string => {
+  const status = statusOf(error)
+  if (status === 401) return "The daemon does not accept this token."
+  if (status === 403) return "The daemon refuses requests from this address."
+  if (status !== undefined) return `The daemon answered with HTTP status ${status}.`
+  switch (error.reason._tag) {
+    case "SocketCloseError":
+    case "SocketReadError":
+    case "SocketWriteError":
+      return "The connection to the daemon was lost."
+    case "RpcClientDefect":
+      return "The daemon gave an answer that this client does not understand. Are both of the same version?"
+    default:
+      return "The daemon cannot be reached. Is it running?"
+  }
+}
+
+const statusOf = (error: RpcClientError): number | undefined => {
+  if (error.reason._tag !== "HttpError" || error.reason.kind !== "StatusCodeError") return undefined
+  const cause = error.reason.cause
+  if (!Predicate.hasProperty(cause, "response") || !Predicate.hasProperty(cause.response, "status")) return undefined
+  return typeof cause.response.status === "number" ? cause.response.status : undefined
+}
