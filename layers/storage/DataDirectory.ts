@@ -4,20 +4,22 @@
  * The first of these that is set: `[storage].data_dir`, the variable `TROUPE_DATA_DIR`, the user's data directory of the
  * platform (`$XDG_DATA_HOME/troupe`, `~/.local/share/troupe`, `~/Library/Application Support/troupe`, `%APPDATA%\troupe`).
  */
-import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import type * as PlatformError from "effect/PlatformError"
+import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as DirectoryLock from "./DirectoryLock.ts"
 
-type Requirements = Settings | FileSystem.FileSystem | Path.Path
+type Requirements = Settings | Environment | FileSystem.FileSystem | Path.Path
 
 /** The directory without its lock: for the clients of a running daemon, which read the token and the endpoint. */
 export const layer: Layer.Layer<DataDirectory, DataDirectoryUnusable, Requirements> = Layer.effect(
@@ -58,17 +60,31 @@ const make = Effect.fnUntraced(function* () {
 
 const locate = Effect.fnUntraced(function* (configured: string | undefined) {
   const paths = yield* Path.Path
+  const environment = yield* variables(["TROUPE_DATA_DIR", "HOME", "USERPROFILE", "XDG_DATA_HOME", "APPDATA"])
+  const chosen = configured ?? environment["TROUPE_DATA_DIR"]
   const directories = UserDirectories.make()
-  const fromEnvironment = yield* Config.String("TROUPE_DATA_DIR").pipe(Config.withDefault(""), Effect.orDie)
-  const chosen = configured ?? (fromEnvironment === "" ? undefined : fromEnvironment)
-  const noPlace = (error: PlatformError.PlatformError) =>
-    new DataDirectoryUnusable({
-      path: chosen ?? "(not set)",
-      reason: `the home directory is not known (${error.message})`
-    })
-  if (chosen === undefined) return yield* directories.data("troupe").pipe(Effect.mapError(noPlace))
+  const place = <A>(found: Effect.Effect<A, PlatformError.PlatformError>) =>
+    found.pipe(
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(environment)),
+      Effect.mapError((error) => {
+        const reason = `the home directory is not known (${error.message})`
+        return new DataDirectoryUnusable({ path: chosen ?? "(not set)", reason })
+      })
+    )
+  if (chosen === undefined) return yield* place(directories.data("troupe"))
   if (!chosen.startsWith("~/")) return paths.resolve(chosen)
-  return paths.join(yield* directories.home.pipe(Effect.mapError(noPlace)), chosen.slice(2))
+  return paths.join(yield* place(directories.home), chosen.slice(2))
+})
+
+/** The variables that are set to something. */
+const variables = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  const environment = yield* Environment
+  const found: Record<string, string> = {}
+  for (const name of names) {
+    const value = Option.getOrElse(yield* environment.get(name), () => "")
+    if (value !== "") found[name] = value
+  }
+  return found
 })
 
 const isWindows = (paths: Path.Path): boolean => paths.sep === "\\"

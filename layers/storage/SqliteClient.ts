@@ -178,6 +178,8 @@ const configure = Effect.fnUntraced(function* (connection: SqlConnection.Connect
   const pragma = (text: string) => connection.executeUnprepared(`PRAGMA ${text}`, [], undefined)
   yield* pragma("busy_timeout = 0")
   yield* pragma("foreign_keys = ON")
+  // Without it a REPLACE deletes rows past the triggers that forbid deleting.
+  yield* pragma("recursive_triggers = ON")
   yield* pragma("trusted_schema = OFF")
   yield* pragma("temp_store = MEMORY")
   // The first touch of the file itself: a file that is no database is found here and not in the middle of the work.
