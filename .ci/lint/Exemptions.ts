@@ -14,7 +14,7 @@ export interface Exemption {
 export const exemptions: ReadonlyArray<Exemption> = [
   {
     files: ["layers/cli/bin.js"],
-    rules: ["no-async", "no-console", "no-process-env"],
+    rules: ["no-console"],
     reason: "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words."
   },
   {
