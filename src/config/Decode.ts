@@ -29,7 +29,7 @@ export interface Options {
 }
 
 /** Decodes a document. Fails with everything that is wrong, in the order of the document. */
-export const decode = Effect.fnUntraced(function*<S extends Schema.ConstraintDecoder<unknown>>(
+export const decode = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   rules: ReadonlyArray<Rule<S["Type"]>>,
   input: unknown,
@@ -39,7 +39,10 @@ export const decode = Effect.fnUntraced(function*<S extends Schema.ConstraintDec
   const document = emptyTablesToLists(schema.ast, input)
   const findings: Array<Finding> = [...(options.findings ?? [])]
   while (true) {
-    const rest = Document.without(document, findings.map((finding) => finding.path))
+    const rest = Document.without(
+      document,
+      findings.map((finding) => finding.path)
+    )
     const result = attempt(rest, { errors: "all", onExcessProperty: "error" })
     if (Result.isSuccess(result)) {
       findings.push(...brokenRules(rules, result.success, findings))
@@ -65,9 +68,11 @@ const brokenRules = <Settings>(
   settings: Settings,
   refused: ReadonlyArray<Finding>
 ): ReadonlyArray<Finding> =>
-  rules.flatMap((rule) => rule(settings)).filter((finding) =>
-    [finding.path, ...(finding.reads ?? [])].every((path) => !refused.some((other) => startsWith(path, other.path)))
-  )
+  rules
+    .flatMap((rule) => rule(settings))
+    .filter((finding) =>
+      [finding.path, ...(finding.reads ?? [])].every((path) => !refused.some((other) => startsWith(path, other.path)))
+    )
 
 const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key)
 
@@ -96,7 +101,7 @@ const leaves = (issue: SchemaIssue.Issue, path: Path): ReadonlyArray<Leaf> => {
     case "Encoding":
       return leaves(issue.issue, path)
     case "Pointer":
-      return leaves(issue.issue, [...path, ...issue.path.map((key) => typeof key === "number" ? key : String(key))])
+      return leaves(issue.issue, [...path, ...issue.path.map((key) => (typeof key === "number" ? key : String(key)))])
     case "Composite":
       return issue.issues.flatMap((inner) => leaves(inner, path))
     default:
@@ -112,9 +117,12 @@ const toFinding = ({ issue, path }: Leaf, type: SchemaAST.AST, document: unknown
   return {
     path,
     found: Document.kindOf(Document.get(document, path)) + (origin === undefined ? "" : ` ${origin}`),
-    expected: typeof notes?.["expected"] === "string"
-      ? notes["expected"]
-      : expected === undefined ? "another kind of value" : Outline.expected(expected),
+    expected:
+      typeof notes?.["expected"] === "string"
+        ? notes["expected"]
+        : expected === undefined
+          ? "another kind of value"
+          : Outline.expected(expected),
     ...(typeof notes?.["hint"] === "string" ? { hint: notes["hint"] } : {})
   }
 }
@@ -124,14 +132,16 @@ const unknownKey = (path: Path, type: SchemaAST.AST): Finding => {
   const table = Outline.at(type, path.slice(0, -1))
   const known = table === undefined ? [] : Outline.entries(table).map((entry) => entry.name)
   const meant = Suggest.nearest(name, known)
-  const elsewhere = Outline.find(type, name).map((found) => found.join("."))
+  const elsewhere = Outline.find(type, name)
   return {
     path,
     found: "an unknown key",
     expected: `one of ${known.join(", ")}`,
     ...(meant !== undefined
       ? { hint: `did you mean ${meant}?` }
-      : Arr.isArrayNonEmpty(elsewhere) ? { hint: `there is ${elsewhere.join(" and ")}` } : {})
+      : elsewhere.length > 0
+        ? { hint: `there is ${elsewhere.join(" and ")}` }
+        : {})
   }
 }
 
@@ -159,7 +169,9 @@ const emptyTablesToLists = (type: SchemaAST.AST, document: unknown): unknown => 
 
 /** Sorts findings as a reader meets them; one about an absent key comes with its table. */
 const inOrder = (document: unknown, findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
-  const positions = new Map([...Document.paths(document)].map((path, index) => [Document.formatPath(path), index] as const))
+  const positions = new Map(
+    [...Document.allPaths(document)].map((path, index) => [Document.formatPath(path), index] as const)
+  )
   const position = (path: Path): number =>
     positions.get(Document.formatPath(path)) ?? (path.length === 0 ? 0 : position(path.slice(0, -1)))
   return findings.toSorted((left, right) => position(left.path) - position(right.path))

@@ -28,7 +28,11 @@ export const without = (document: unknown, paths: ReadonlyArray<Path>): unknown 
 }
 
 /** A copy in which every value that is neither a table nor a list is replaced. */
-export const mapValues = (document: unknown, change: (value: unknown, path: Path) => unknown, path: Path = []): unknown => {
+export const mapValues = (
+  document: unknown,
+  change: (value: unknown, path: Path) => unknown,
+  path: Path = []
+): unknown => {
   if (Array.isArray(document)) return document.map((item: unknown, index) => mapValues(item, change, [...path, index]))
   if (!isTable(document)) return change(document, path)
   return Object.fromEntries(
@@ -37,10 +41,11 @@ export const mapValues = (document: unknown, change: (value: unknown, path: Path
 }
 
 /** Every path of the document, tables and lists before what they hold. */
-export function* paths(document: unknown, path: Path = []): Generator<Path> {
+export function* allPaths(document: unknown, path: Path = []): Generator<Path> {
   yield path
-  if (Array.isArray(document)) for (const [index, item] of document.entries()) yield* paths(item, [...path, index])
-  else if (isTable(document)) for (const [key, value] of Object.entries(document)) yield* paths(value, [...path, key])
+  if (Array.isArray(document)) for (const [index, item] of document.entries()) yield* allPaths(item, [...path, index])
+  else if (isTable(document))
+    for (const [key, value] of Object.entries(document)) yield* allPaths(value, [...path, key])
 }
 
 /** The kind of a value in words, fit for an error message: it tells nothing else about the value. */

@@ -1,6 +1,6 @@
 /** The settings schema read as an outline: which keys there are, what they take, and what they mean. */
 import * as SchemaAST from "effect/SchemaAST"
-import type { KeyNotes } from "./Key.ts"
+import * as Key from "./Key.ts"
 import type { Path } from "./Rule.ts"
 
 /** One key of a table, or the kind of item that every key of an open table holds (its name is then the placeholder). */
@@ -8,7 +8,7 @@ export interface Entry {
   readonly name: string
   /** Whether the name is the user's choice. */
   readonly open: boolean
-  readonly notes: KeyNotes | undefined
+  readonly notes: Key.KeyNotes | undefined
   readonly type: SchemaAST.AST
 }
 
@@ -23,16 +23,20 @@ export const entries = (type: SchemaAST.AST): ReadonlyArray<Entry> => {
       notes: notesOf(property.type),
       type: property.type
     })),
-    ...type.indexSignatures.map((index) => ({ name: placeholder, open: true, notes: notesOf(index.type), type: index.type }))
+    ...type.indexSignatures.map((index) => ({
+      name: placeholder,
+      open: true,
+      notes: notesOf(index.type),
+      type: index.type
+    }))
   ]
 }
 
 /** Whether an entry is a section of its own (`[section]`), not a value; tables of plain values count as values. */
 export const isSection = (entry: Entry): boolean =>
-  SchemaAST.isObjects(entry.type) && (
-    entry.type.propertySignatures.length > 0 ||
-    entry.type.indexSignatures.some((index) => SchemaAST.isObjects(index.type))
-  )
+  SchemaAST.isObjects(entry.type) &&
+  (entry.type.propertySignatures.length > 0 ||
+    entry.type.indexSignatures.some((index) => SchemaAST.isObjects(index.type)))
 
 /** What a kind of value takes, in words. */
 export const expected = (type: SchemaAST.AST): string => {
@@ -49,11 +53,15 @@ export const at = (type: SchemaAST.AST, path: Path): SchemaAST.AST | undefined =
     return inside.propertySignatures.find((property) => property.name === key)?.type ?? inside.indexSignatures[0]?.type
   }, type)
 
-/** Where else a key of this name exists, as paths; below open tables the placeholder stands in the path. */
-export const find = (type: SchemaAST.AST, name: string, path: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> =>
+/** Where keys of this name exist, as dotted paths; below open tables the placeholder stands in the path. */
+export const find = (type: SchemaAST.AST, name: string, inside = ""): ReadonlyArray<string> =>
   entries(type).flatMap((entry) => {
-    const here = [...path, entry.open ? `<${entry.name}>` : entry.name]
-    return [...(!entry.open && entry.name === name ? [here] : []), ...find(entry.type, name, here)]
+    const here = inside + (entry.open ? `<${entry.name}>` : entry.name)
+    const below = find(entry.type, name, `${here}.`)
+    return !entry.open && entry.name === name ? [here].concat(below) : below
   })
 
-const notesOf = (type: SchemaAST.AST): KeyNotes | undefined => type.context?.annotations?.["troupe/config/key"]
+const notesOf = (type: SchemaAST.AST): Key.KeyNotes | undefined => {
+  const notes = type.context?.annotations?.[Key.notesKey]
+  return notes instanceof Key.KeyNotes ? notes : undefined
+}

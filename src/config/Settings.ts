@@ -50,10 +50,8 @@ export type SettingsValue = typeof schema.Type
 export type SettingsInput = typeof schema.Encoded
 
 /** Decodes and checks settings written in code or read from a file. Reports everything that is wrong at once. */
-export const decode = (
-  input: unknown,
-  options: Decode.Options
-): Effect.Effect<SettingsValue, ConfigError> => Decode.decode(schema, rules, input, options)
+export const decode = (input: unknown, options: Decode.Options): Effect.Effect<SettingsValue, ConfigError> =>
+  Decode.decode(schema, rules, input, options)
 
 /** The settings in force: `const { llm } = yield* Settings`. */
 export class Settings extends Context.Service<Settings, SettingsValue>()("troupe/config/Settings") {

@@ -29,12 +29,14 @@ const editDistance = (left: string, right: string): number => {
     for (let j = 1; j <= right.length; j++) {
       const same = left[i - 1] === right[j - 1]
       const swapped = i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]
-      row.push(Math.min(
-        (row[j - 1] ?? 0) + 1,
-        (previous[j] ?? 0) + 1,
-        (previous[j - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (beforePrevious[j - 2] ?? 0) + 1 : Infinity
-      ))
+      row.push(
+        Math.min(
+          (row[j - 1] ?? 0) + 1,
+          (previous[j] ?? 0) + 1,
+          (previous[j - 1] ?? 0) + (same ? 0 : 1),
+          swapped ? (beforePrevious[j - 2] ?? 0) + 1 : Infinity
+        )
+      )
     }
     beforePrevious = previous
     previous = row

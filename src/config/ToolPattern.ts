@@ -8,8 +8,17 @@ export const removedTools: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
   [
     "filesystem",
     [
-      "list_files", "file_info", "read_file", "code_read", "write_file", "move_file", "delete_file", "send_file", "glob_files",
-      "grep", "self_insert_artifact"
+      "list_files",
+      "file_info",
+      "read_file",
+      "code_read",
+      "write_file",
+      "move_file",
+      "delete_file",
+      "send_file",
+      "glob_files",
+      "grep",
+      "self_insert_artifact"
     ]
   ],
   ["memory", ["memory_create", "memory_update", "memory_get", "memory_search", "memory_delete", "memory_list_titles"]],
@@ -21,7 +30,7 @@ export const removedTools: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
 export const matches = (patterns: ReadonlyArray<string>, name: string): boolean => compile(patterns)(name)
 
 /** A matcher for a list of patterns; no pattern at all matches nothing. */
-export const compile = (patterns: ReadonlyArray<string>): (name: string) => boolean => {
+export const compile = (patterns: ReadonlyArray<string>): ((name: string) => boolean) => {
   const parsed = patterns.map(parse)
   return (name) => {
     const characters = Array.from(name)
@@ -32,9 +41,7 @@ export const compile = (patterns: ReadonlyArray<string>): (name: string) => bool
 // ---------------------------------------------------------------------------------------------------------------------
 // Helpers
 
-type Token =
-  | { readonly _tag: "Run" }
-  | { readonly _tag: "One"; readonly accepts: (character: string) => boolean }
+type Token = { readonly _tag: "Run" } | { readonly _tag: "One"; readonly accepts: (character: string) => boolean }
 
 const run: Token = { _tag: "Run" }
 const any: Token = { _tag: "One", accepts: () => true }

@@ -21,7 +21,7 @@ export const Bool = value({
   expected: "true or false",
   from: Schema.Union([Schema.Boolean, Schema.String]),
   to: Schema.Boolean,
-  decode: (input) => typeof input === "boolean" ? Option.some(input) : parseBool(input),
+  decode: (input) => (typeof input === "boolean" ? Option.some(input) : parseBool(input)),
   encode: (output) => output
 })
 
@@ -98,7 +98,7 @@ export const LowerCaseName = value({
 /** One of a fixed set of lower-case words; the case of what is written does not matter. */
 export const Choice = <const Words extends ReadonlyArray<string>>(words: Words) =>
   value({
-    expected: `one of ${words.map((word) => `"${word}"`).join(", ")}`,
+    expected: `${words.length === 1 ? "" : "one of "}${words.map((word) => `"${word}"`).join(", ")}`,
     from: Schema.String,
     to: Schema.Literals(words),
     decode: (input): Option.Option<Words[number]> => {
@@ -112,7 +112,7 @@ export const Choice = <const Words extends ReadonlyArray<string>>(words: Words) 
 export const HttpUrl = text("an http:// or https:// address, without a user name or password in it", isHttpUrl)
 
 /** A folder below another one: relative, with no `..` in it. */
-export const RelativeFolder = text("a relative folder path without \"..\"", isRelativeFolder)
+export const RelativeFolder = text('a relative folder path without ".."', isRelativeFolder)
 
 /** Text that must never be shown. It decodes to a `Redacted`, which prints as `<redacted>`; `""` means "not given". */
 export const Secret = value({
@@ -131,7 +131,7 @@ export const TextList = Schema.Array(NonEmptyText).annotate({ expected: "a list 
  * set; case matters. Names of tools that no longer exist are refused. See `ToolPattern.compile` for matching.
  */
 export const ToolPatterns = Schema.Array(toolPattern()).annotate({
-  expected: "a list of tool names or patterns such as \"memory_*\""
+  expected: 'a list of tool names or patterns such as "memory_*"'
 })
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -149,19 +149,21 @@ function value<From, To>(options: {
   readonly decode: (input: From) => Option.Option<To>
   readonly encode: (output: To) => From
 }) {
-  return options.from.pipe(
-    Schema.decodeTo(
-      options.to,
-      SchemaTransformation.transformEffect({
-        decode: (input: From) =>
-          Option.match(options.decode(input), {
-            onNone: () => Effect.fail(invalid(options.expected)),
-            onSome: (output) => Effect.succeed(output)
-          }),
-        encode: (output: To) => Effect.succeed(options.encode(output))
-      })
+  return options.from
+    .pipe(
+      Schema.decodeTo(
+        options.to,
+        SchemaTransformation.transformEffect({
+          decode: (input: From) =>
+            Option.match(options.decode(input), {
+              onNone: () => Effect.fail(invalid(options.expected)),
+              onSome: (output) => Effect.succeed(output)
+            }),
+          encode: (output: To) => Effect.succeed(options.encode(output))
+        })
+      )
     )
-  ).annotate({ expected: options.expected })
+    .annotate({ expected: options.expected })
 }
 
 function number(expected: string, allowed: (n: number) => boolean) {
@@ -189,7 +191,7 @@ function text(expected: string, allowed: (trimmed: string) => boolean) {
 }
 
 function toolPattern() {
-  const expected = "a tool name or a pattern such as \"memory_*\""
+  const expected = 'a tool name or a pattern such as "memory_*"'
   return Schema.String.pipe(
     Schema.decodeTo(
       Schema.String,
@@ -200,7 +202,9 @@ function toolPattern() {
           const replacements = ToolPattern.removedTools.get(pattern)
           return replacements === undefined
             ? Effect.succeed(pattern)
-            : Effect.fail(invalid("a tool that exists", `that tool was split up; name its parts: ${replacements.join(", ")}`))
+            : Effect.fail(
+                invalid("a tool that exists", `that tool was split up; name its parts: ${replacements.join(", ")}`)
+              )
         },
         encode: (output: string) => Effect.succeed(output)
       })
@@ -235,7 +239,9 @@ function parseNumber(input: string): Option.Option<number> {
 
 function secondsToDuration(seconds: number): Option.Option<Duration.Duration> {
   // Beyond this, milliseconds lose their exactness and the length of time its meaning.
-  return seconds > 0 && seconds * 1000 <= Number.MAX_SAFE_INTEGER ? Option.some(Duration.seconds(seconds)) : Option.none()
+  return seconds > 0 && seconds * 1000 <= Number.MAX_SAFE_INTEGER
+    ? Option.some(Duration.seconds(seconds))
+    : Option.none()
 }
 
 const durationText = /^(\d+(?:\.\d+)?)\s*(milli|second|minute|hour|day|week)s?$/
@@ -276,7 +282,12 @@ function unitSymbol(written: string): string {
 /** The largest unit that says it exactly, as people write sizes; a bare number where no unit fits. */
 function formatByteSize(bytes: number): number | string {
   const units: ReadonlyArray<readonly [string, number]> = [
-    ["GB", 1e9], ["GiB", 2 ** 30], ["MB", 1e6], ["MiB", 2 ** 20], ["KB", 1e3], ["KiB", 2 ** 10]
+    ["GB", 1e9],
+    ["GiB", 2 ** 30],
+    ["MB", 1e6],
+    ["MiB", 2 ** 20],
+    ["KB", 1e3],
+    ["KiB", 2 ** 10]
   ]
   const unit = units.find(([, size]) => bytes >= size && bytes % size === 0)
   return unit === undefined ? bytes : `${bytes / unit[1]}${unit[0]}`
@@ -285,7 +296,12 @@ function formatByteSize(bytes: number): number | string {
 function isHttpUrl(input: string): boolean {
   if (!URL.canParse(input)) return false
   const url = new URL(input)
-  return (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "" && url.username === "" && url.password === ""
+  return (
+    (url.protocol === "http:" || url.protocol === "https:") &&
+    url.hostname !== "" &&
+    url.username === "" &&
+    url.password === ""
+  )
 }
 
 function isRelativeFolder(input: string): boolean {

@@ -19,7 +19,7 @@ export const section = Key.key(
     allowed_origins: Key.key(
       Values.TextList,
       [],
-      "Origins of web pages that may call the server besides its own, such as \"https://example.org\"."
+      'Origins of web pages that may call the server besides its own, such as "https://example.org".'
     )
   }),
   {},
@@ -36,12 +36,17 @@ export const rules: ReadonlyArray<Rule<{ readonly http: typeof section.Type }>> 
   ({ http }) => {
     const length = Redacted.value(http.auth_token).length
     if (isLoopback(http.host) || length >= minimumTokenLength) return []
-    return [{
-      path: ["http", "auth_token"],
-      found: length === 0 ? "no token, while [http].host is not a loopback address" : "a short token, while [http].host is not a loopback address",
-      expected: `a token of at least ${minimumTokenLength} characters`,
-      hint: "set auth_token, or listen on 127.0.0.1 or ::1",
-      reads: [["http", "host"]]
-    }]
+    return [
+      {
+        path: ["http", "auth_token"],
+        found:
+          length === 0
+            ? "no token, while [http].host is not a loopback address"
+            : "a short token, while [http].host is not a loopback address",
+        expected: `a token of at least ${minimumTokenLength} characters`,
+        hint: "set auth_token, or listen on 127.0.0.1 or ::1",
+        reads: [["http", "host"]]
+      }
+    ]
   }
 ]

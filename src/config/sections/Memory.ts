@@ -5,6 +5,7 @@ export const section = Key.key(
   Key.table({
     max_history_messages: Key.optional(
       Values.PositiveInt,
+      200,
       "Most messages of a conversation that are sent to the model; all of them when not set."
     )
   }),

@@ -5,7 +5,11 @@ import * as Values from "../Values.ts"
 const mainAgent = Key.key(
   Key.table({
     name: Key.key(Values.NonEmptyText, "troupe", "What the agent is called."),
-    tools_allow: Key.key(Values.ToolPatterns, [], "If not empty, the agent has only the tools that match; not together with tools_deny."),
+    tools_allow: Key.key(
+      Values.ToolPatterns,
+      [],
+      "If not empty, the agent has only the tools that match; not together with tools_deny."
+    ),
     tools_deny: Key.key(Values.ToolPatterns, [], "Tools the agent does not have; not together with tools_allow.")
   }),
   {},
@@ -17,10 +21,14 @@ export const section = Key.key(Key.table({ main_agent: mainAgent }), {}, "The ag
 /** Two lists at once would leave open which of them wins. */
 export const rules: ReadonlyArray<Rule<{ readonly orchestration: typeof section.Type }>> = [
   ({ orchestration: { main_agent } }) =>
-    main_agent.tools_allow.length === 0 || main_agent.tools_deny.length === 0 ? [] : [{
-      path: ["orchestration", "main_agent", "tools_deny"],
-      found: "a list, while tools_allow is not empty",
-      expected: "only one of tools_allow and tools_deny",
-      reads: [["orchestration", "main_agent", "tools_allow"]]
-    }]
+    main_agent.tools_allow.length === 0 || main_agent.tools_deny.length === 0
+      ? []
+      : [
+          {
+            path: ["orchestration", "main_agent", "tools_deny"],
+            found: "a list, while tools_allow is not empty",
+            expected: "only one of tools_allow and tools_deny",
+            reads: [["orchestration", "main_agent", "tools_allow"]]
+          }
+        ]
 ]

@@ -13,6 +13,7 @@ const Provider = Key.table({
   api_key: Key.key(Values.Secret, "", "Key sent as the bearer token; empty sends none (local servers)."),
   base_url: Key.optional(
     Values.HttpUrl,
+    "http://127.0.0.1:8000/v1",
     `Address of the API, up to and including /v1; may be left out for ${knownProviders.join(", ")}.`
   ),
   headers: Key.key(
@@ -46,13 +47,19 @@ export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type
         return [{ path, found: "a section for the built-in helper", expected: "no such section: it has no settings" }]
       }
       if (!providerName.test(name)) {
-        return [{ path, found: "a name that cannot be chosen", expected: "lower-case letters, digits, \"_\", \"-\" and \".\"" }]
+        return [
+          { path, found: "a name that cannot be chosen", expected: 'lower-case letters, digits, "_", "-" and "."' }
+        ]
       }
-      return provider.base_url !== undefined || knownProviders.includes(name) ? [] : [{
-        path: [...path, "base_url"],
-        found: "nothing",
-        expected: "an http:// or https:// address",
-        hint: `only ${knownProviders.join(", ")} have one built in`
-      }]
+      return provider.base_url !== undefined || knownProviders.includes(name)
+        ? []
+        : [
+            {
+              path: [...path, "base_url"],
+              found: "nothing",
+              expected: "an http:// or https:// address",
+              hint: `only ${knownProviders.join(", ")} have one built in`
+            }
+          ]
     })
 ]

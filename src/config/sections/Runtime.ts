@@ -3,7 +3,11 @@ import * as Values from "../Values.ts"
 
 export const section = Key.key(
   Key.table({
-    owner_id: Key.key(Values.NonEmptyText, "primary", "Who this installation belongs to; owns memory, tasks and schedules."),
+    owner_id: Key.key(
+      Values.NonEmptyText,
+      "primary",
+      "Who this installation belongs to; owns memory, tasks and schedules."
+    ),
     environment: Key.key(
       Values.Choice(["development", "debug", "production"]),
       "production",
@@ -14,7 +18,11 @@ export const section = Key.key(
       120,
       "Longest a turn may take; waiting for an approval does not count."
     ),
-    max_concurrent_turns: Key.key(Values.PositiveInt, 64, "How many turns may run at the same time, over all conversations."),
+    max_concurrent_turns: Key.key(
+      Values.PositiveInt,
+      64,
+      "How many turns may run at the same time, over all conversations."
+    ),
     turn_crash_limit: Key.key(
       Values.PositiveInt,
       3,

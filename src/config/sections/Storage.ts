@@ -5,6 +5,7 @@ export const section = Key.key(
   Key.table({
     data_dir: Key.optional(
       Values.NonEmptyText,
+      "/var/lib/troupe",
       "Folder for the database, logs and files; without it TROUPE_DATA_DIR, then the user data folder of the platform."
     ),
     synchronous: Key.key(
@@ -12,7 +13,11 @@ export const section = Key.key(
       "full",
       "full survives a power cut without losing what was accepted; normal is faster and survives a crash of the process only."
     ),
-    busy_timeout_seconds: Key.key(Values.Seconds, 5, "How long a write waits for another process that holds the database.")
+    busy_timeout_seconds: Key.key(
+      Values.Seconds,
+      5,
+      "How long a write waits for another process that holds the database."
+    )
   }),
   {},
   "Where and how durably everything is kept."

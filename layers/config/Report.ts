@@ -1,0 +1,27 @@
+/** What the commands that look at settings print. */
+import * as Effect from "effect/Effect"
+import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import type { Source } from "../../src/config/ConfigSource.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import * as ConfigFile from "./ConfigFile.ts"
+import * as Describe from "./Describe.ts"
+
+/** Checks the settings file a command with this `--config` would use; the text says which one that was. Fails as loading does. */
+export const check = Effect.fn("Report.check")(function* (path?: string) {
+  const { source } = yield* ConfigFile.load({ path })
+  return source._tag === "File"
+    ? `${source.path}: no problems found\n`
+    : `There is no settings file (${ConfigFile.defaultFile}): the built-in defaults apply.\n`
+})
+
+/** The settings in force as a TOML text, secrets masked. */
+export const show = Effect.gen(function* () {
+  const settings = yield* Settings
+  const source = yield* ConfigSource
+  return `# ${origin(source)}\n\n${yield* Describe.settingsText(settings)}`
+})
+
+const origin = (source: Source): string =>
+  source._tag === "File"
+    ? `Settings from ${source.path}; what it leaves out has its default.`
+    : "Built-in defaults: there is no settings file."
