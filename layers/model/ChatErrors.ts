@@ -1,0 +1,230 @@
+/**
+ * From whatever the SDK throws to an `AiError` with words for a person.
+ *
+ * The words are ours; of the provider's own message at most a short piece is quoted, never for rejected keys, whose
+ * messages may quote the key.
+ */
+import * as AiError from "effect/ai/AiError"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { APIConnectionError, APIError } from "openai"
+import { transportError } from "../../src/model/ModelError.ts"
+import * as Text from "../../src/model/Text.ts"
+
+/** Whom the error is about. */
+export interface Target {
+  readonly provider: string
+  readonly model: string
+  readonly baseUrl: string
+}
+
+/** Reads a thrown value. `now` is the current time, for dates in `Retry-After`. */
+export const fromThrown = (thrown: unknown, target: Target, now: number): AiError.AiError => {
+  if (thrown instanceof APIConnectionError) {
+    return transportError("connect-failed", unreachable(target, codeOf(thrown)))
+  }
+  if (thrown instanceof APIError) {
+    const body = decodeBody(thrown.error)
+    const status = typeof thrown.status === "number" ? thrown.status : statusOf(body?.code)
+    return aiError(fromStatus(status, body, target, retryAfterOf(thrown.headers, body?.message, now)))
+  }
+  if (thrown instanceof SyntaxError) {
+    return transportError("stream-cut", `Provider "${target.provider}" sent a piece of an answer that cannot be read`)
+  }
+  return transportError(
+    "stream-cut",
+    `The connection to provider "${target.provider}" broke before the answer was complete`
+  )
+}
+
+/** Reads an `error` field found in an answer whose status said success. */
+export const fromErrorValue = (error: unknown, target: Target): AiError.AiError => {
+  const body = decodeBody(error)
+  return aiError(fromStatus(statusOf(body?.code), body, target, retryAfterOf(undefined, body?.message, 0)))
+}
+
+const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAiChat", method: "request", reason })
+
+/** The answer is not one of the protocol, e.g. a web page. */
+export const notTheProtocol = (target: Target): AiError.AiError =>
+  aiError(
+    new AiError.InvalidResponseError({
+      description: `${hostOf(target.baseUrl)} did not answer as a chat completions API. ` +
+        `Check [providers.${target.provider}].base_url: it usually ends in /v1`
+    })
+  )
+
+const Body = Schema.Struct({
+  message: Schema.optionalKey(Schema.Unknown),
+  code: Schema.optionalKey(Schema.Unknown),
+  type: Schema.optionalKey(Schema.Unknown),
+  param: Schema.optionalKey(Schema.Unknown)
+})
+
+interface ErrorBody {
+  readonly message: string
+  readonly code: string
+  readonly type: string
+  readonly param: string
+}
+
+const decodeBody = (error: unknown): ErrorBody | undefined => {
+  if (typeof error === "string") return { message: error, code: "", type: "", param: "" }
+  return Option.getOrUndefined(Option.map(decodeStruct(error), (body) => ({
+    message: asText(body.message),
+    code: asText(body.code),
+    type: asText(body.type),
+    param: asText(body.param)
+  })))
+}
+
+const decodeStruct = Schema.decodeUnknownOption(Body)
+const asText = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
+
+// Errors inside a stream have no status; some carry one as their code.
+const statusOf = (code: string | undefined): number | undefined =>
+  code !== undefined && /^[45]\d\d$/.test(code) ? Number(code) : undefined
+
+const fromStatus = (
+  status: number | undefined,
+  body: ErrorBody | undefined,
+  target: Target,
+  retryAfter: Duration.Duration | undefined
+): AiError.AiErrorReason => {
+  const quote = body?.message ? `: ${Text.clip(body.message, 200)}` : ""
+  const who = `Provider "${target.provider}"`
+  if (body !== undefined && isQuota(status, body)) return new AiError.QuotaExhaustedError({})
+  if (body !== undefined && isContextLength(body)) {
+    return new AiError.InvalidRequestError({
+      parameter: "messages",
+      constraint: "context-length",
+      description: `The conversation is longer than model "${target.model}" can read`
+    })
+  }
+  switch (status) {
+    case 401:
+      return new AiError.AuthenticationError({
+        kind: "InvalidKey",
+        description: `${who} refused the key. Check [providers.${target.provider}].api_key`
+      })
+    case 403:
+      return new AiError.AuthenticationError({
+        kind: "InsufficientPermissions",
+        description: `${who} does not allow this key to use model "${target.model}"`
+      })
+    case 404:
+      return new AiError.InvalidRequestError({
+        parameter: "model",
+        description: `${who} knows no model "${target.model}", or [providers.${target.provider}].base_url is wrong${quote}`
+      })
+    case 429:
+      return new AiError.RateLimitError(retryAfter === undefined ? {} : { retryAfter })
+    case 408:
+    case 409:
+    case 425:
+      return new AiError.InternalProviderError({ description: `${who} could not serve the request now (${status})` })
+  }
+  if (status !== undefined && status >= 400 && status < 500) {
+    return body !== undefined && isPolicy(body)
+      ? new AiError.ContentPolicyError({ description: `${who} refused the content${quote}` })
+      : new AiError.InvalidRequestError({
+        description: `${who} rejected the request (${status})${quote}`,
+        ...(body?.param ? { parameter: Text.clip(body.param, 100) } : {})
+      })
+  }
+  if (status !== undefined && status >= 300 && status < 400) {
+    return new AiError.InvalidRequestError({
+      description: `${who} redirects to another address; set [providers.${target.provider}].base_url to it`
+    })
+  }
+  if (body?.code === "rate_limit_exceeded") return new AiError.RateLimitError(retryAfter === undefined ? {} : { retryAfter })
+  return new AiError.InternalProviderError({
+    description: `${who} failed${status === undefined ? "" : ` (${status})`}${quote}`
+  })
+}
+
+const isQuota = (status: number | undefined, body: ErrorBody) =>
+  status === 402 || body.code === "insufficient_quota" || body.type === "insufficient_quota"
+
+const isPolicy = (body: ErrorBody) => /content_(policy|filter)|moderation/.test(`${body.code} ${body.type}`)
+
+const isContextLength = (body: ErrorBody) =>
+  body.code === "context_length_exceeded" ||
+  /context.(length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i.test(body.message)
+
+const unreachable = (target: Target, code: string): string => {
+  const where = `Cannot reach provider "${target.provider}" at ${hostOf(target.baseUrl)}`
+  const check = `check [providers.${target.provider}].base_url`
+  switch (code) {
+    case "ECONNREFUSED":
+      return `${where}: nothing listens there. Start it, or ${check}`
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${where}: the name cannot be resolved; ${check} and the network`
+    case "UND_ERR_CONNECT_TIMEOUT":
+    case "ETIMEDOUT":
+      return `${where}: no connection within [llm].connect_timeout_seconds`
+    default:
+      return `${where}${/^[A-Z0-9_]{3,40}$/.test(code) ? ` (${code})` : ""}; ${check}`
+  }
+}
+
+/** Host and port only: an address may hold credentials or a query. */
+export const hostOf = (baseUrl: string): string => URL.canParse(baseUrl) ? new URL(baseUrl).host : "an invalid address"
+
+const decodeCause = Schema.decodeUnknownOption(Schema.Struct({
+  code: Schema.optionalKey(Schema.Unknown),
+  cause: Schema.optionalKey(Schema.Unknown),
+  errors: Schema.optionalKey(Schema.Unknown)
+}))
+
+/** The system's code, somewhere down the chain of causes. */
+const codeOf = (error: unknown, depth = 0): string => {
+  if (depth > 5) return ""
+  const read = Option.getOrUndefined(decodeCause(error))
+  if (typeof read?.code === "string" && read.code !== "") return read.code
+  if (Array.isArray(read?.errors) && read.errors.length > 0) return codeOf(read.errors[0], depth + 1)
+  return read?.cause === undefined ? "" : codeOf(read.cause, depth + 1)
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// How long the provider asks to wait
+
+/**
+ * `retry-after-ms`, `retry-after` (seconds or a date), or a hint in the message ("try again in 1.5s"). What cannot be
+ * read, is negative, or is longer than a day is as good as not said.
+ */
+export const retryAfterOf = (
+  headers: Headers | undefined,
+  message: string | undefined,
+  now: number
+): Duration.Duration | undefined => {
+  const millis = [
+    numberOf(headers?.get("retry-after-ms")),
+    scale(numberOf(headers?.get("retry-after")), 1000),
+    untilDate(headers?.get("retry-after"), now),
+    fromHint(message)
+  ].find((value) => value !== undefined && value >= 0 && value <= 86_400_000)
+  return millis === undefined ? undefined : Duration.millis(millis)
+}
+
+const numberOf = (text: string | null | undefined): number | undefined =>
+  text && /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined
+
+const scale = (value: number | undefined, factor: number) => value === undefined ? undefined : value * factor
+
+const untilDate = (text: string | null | undefined, now: number): number | undefined =>
+  text && /^[A-Za-z]{3},? /.test(text)
+    ? Option.getOrUndefined(Option.map(DateTime.make(text), (date) => Math.max(0, date.epochMilliseconds - now)))
+    : undefined
+
+const fromHint = (message: string | undefined): number | undefined => {
+  const match = /(?:try again|retry) (?:in|after) (\d{1,6}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|m|minutes?)\b/i
+    .exec(message?.slice(0, 1000) ?? "")
+  if (match?.[1] === undefined || match[2] === undefined) return undefined
+  const unit = match[2].toLowerCase()
+  return Number(match[1]) * (unit.startsWith("ms") || unit.startsWith("mil") ? 1 : unit.startsWith("m") ? 60_000 : 1000)
+}
