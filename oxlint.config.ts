@@ -15,6 +15,8 @@ export default defineConfig({
     "no-underscore-dangle": "off",
     // A helper next to its only use reads better than one at the end of the file.
     "unicorn/consistent-function-scoping": "off",
+    // Values are not changed in place here.
+    "oxc/no-map-spread": "off",
     // Modules are imported as namespaces: `Effect.map`.
     "import/no-namespace": "off",
     // A namespace and its class share a name on purpose.

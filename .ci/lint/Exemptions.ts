@@ -21,5 +21,16 @@ export const exemptions: ReadonlyArray<Exemption> = [
     files: ["layers/cli/main.ts"],
     rules: ["no-run"],
     reason: "The entry point of the program: the one place that runs an Effect."
+  },
+  {
+    files: ["layers/config/Environment.ts"],
+    rules: ["no-process-env"],
+    reason: "The one place that reads the environment of the process; everything else asks the service it provides."
+  },
+  {
+    files: ["layers/model/OpenAiChat.ts", "layers/model/Transport.ts"],
+    rules: ["no-async"],
+    reason:
+      "The edge to the openai SDK, whose calls and whose fetch are promises; Effect.tryPromise wraps them right there."
   }
 ]

@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { spawnSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { exemptions } from "../../.ci/lint/Exemptions.ts"
-import { rules } from "../../.ci/lint/House.ts"
 
 const Report = Schema.fromJsonString(
   Schema.Struct({ diagnostics: Schema.Array(Schema.Struct({ code: Schema.String, filename: Schema.String })) })

@@ -1,6 +1,6 @@
 /** The manifest says what the build makes and what the sources hold. */
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { entries } from "../../.ci/Build.ts"
 import { version } from "../../layers/cli/Version.ts"
 import { packageRoot } from "../../layers/config/PackageRoot.ts"
@@ -30,6 +30,13 @@ describe("package.json", () => {
       pins.filter(([, range]) => !/^\d+\.\d+\.\d+$/.test(range)),
       []
     )
+  })
+
+  it("has a sentence for every dependency in the record of decisions, and for no other", () => {
+    const page = readFileSync("docs/decisions/0008-dependencies.md", "utf8")
+    const explained = [...page.matchAll(/^\| `([^`]+)` \| \S/gm)].map((row) => row[1])
+    const declared = [manifest.dependencies, manifest.peerDependencies, manifest.devDependencies].flatMap(Object.keys)
+    assert.deepStrictEqual(explained.toSorted(), [...new Set(declared)].toSorted())
   })
 
   it("is the version that the program and the lock say", () => {
