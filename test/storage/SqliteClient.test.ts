@@ -188,7 +188,7 @@ describe("transactions", () => {
     ([steps]) =>
       Effect.gen(function* () {
         const { add, names, sql } = yield* table
-        let model: ReadonlyArray<string> = []
+        let model: Array<string> = []
         let position = 0
         let next = 1
 
@@ -204,12 +204,12 @@ describe("transactions", () => {
             if (step === "write") {
               const name = `row-${next}`
               yield* add(next++, name)
-              model = [...model, name]
+              model.push(name)
             }
           }
         })
         const nested: Effect.Effect<void, SqlError> = Effect.suspend(() => {
-          const before = model
+          const before = [...model]
           return Effect.flatMap(Effect.exit(sql.withTransaction(level)), (exit) => {
             if (Exit.isFailure(exit)) model = before
             return Effect.void
@@ -438,7 +438,7 @@ describe("files", () => {
       yield* sql.withTransaction(Effect.andThen(add(2, "not yet"), backup(`${path}.copy`)))
       assert.deepStrictEqual(yield* names, ["committed", "not yet"])
       const copy = SqliteClient.layer({ filename: `${path}.copy`, readonly: true })
-      const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT name FROM item`).pipe(
+      const rows = yield* Effect.flatMap(SqlClient.SqlClient, (reading) => reading`SELECT name FROM item`).pipe(
         Effect.provide(copy)
       )
       assert.deepStrictEqual(rows, [{ name: "committed" }])
@@ -454,7 +454,7 @@ describe("files", () => {
       const file = `${yield* files.makeTempDirectoryScoped()}/copy.db`
       yield* backup(file)
       const copy = SqliteClient.layer({ filename: file, readonly: true })
-      const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT name FROM item`).pipe(
+      const rows = yield* Effect.flatMap(SqlClient.SqlClient, (reading) => reading`SELECT name FROM item`).pipe(
         Effect.provide(copy)
       )
       assert.deepStrictEqual(rows, [{ name: "one" }])
