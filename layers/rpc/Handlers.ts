@@ -1,0 +1,140 @@
+/** What each call of the RPC interface does: it finds the thread and asks the service that knows. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Stream from "effect/Stream"
+import { Agents } from "../../src/agent/Agents.ts"
+import { Approvals } from "../../src/approval/Approvals.ts"
+import { Channels } from "../../src/channel/Channels.ts"
+import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import { Conversations } from "../../src/conversation/Conversations.ts"
+import * as Ids from "../../src/Ids.ts"
+import { Models } from "../../src/model/Models.ts"
+import { Overview } from "../../src/rpc/Overview.ts"
+import type { Status, ThreadRef, ToolSummary } from "../../src/rpc/TroupeRpcs.ts"
+import { Caller, TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { Incarnation } from "../../src/storage/Incarnation.ts"
+import * as Threads from "../../src/thread/Threads.ts"
+import type * as Tool from "../../src/tool/Tool.ts"
+import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
+import { version } from "../cli/Version.ts"
+import * as Report from "../config/Report.ts"
+import * as ProcessMemory from "../observability/ProcessMemory.ts"
+import * as NodeProcess from "../storage/NodeProcess.ts"
+import * as Address from "./Address.ts"
+
+export const layer = TroupeRpcs.toLayer(
+  Effect.gen(function* () {
+    const conversations = yield* Conversations
+    const threads = yield* Threads.Threads
+    const channels = yield* Channels
+    const registry = yield* ToolRegistry
+    const approvals = yield* Approvals
+    const settings = yield* Settings
+    const agents = yield* Agents
+    const config = yield* ConfigSource
+    const status = yield* makeStatus
+
+    const find = (ref: ThreadRef) => (isKey(ref) ? threads.byKey(ref) : threads.get(ref))
+    const idOf = (ref: ThreadRef) => (isKey(ref) ? Effect.map(threads.byKey(ref), ({ id }) => id) : Effect.succeed(ref))
+
+    /**
+     * A thread of a channel whose clients read it themselves is written to under that channel's name, so that it asks for
+     * approvals where its people are. Writing into another channel's thread is this interface's own doing.
+     */
+    const channelFor = Effect.fnUntraced(function* (key: Threads.ThreadKey) {
+      const name = Threads.partsOfKey(key).channel
+      const channel = yield* channels.find(name)
+      return channel !== undefined && channel.deliver === undefined ? name : "rpc"
+    })
+
+    return TroupeRpcs.of({
+      Status: () => status,
+      Send: Effect.fn("Rpc.Send")(function* ({ delivery, externalId, sender, text, thread }) {
+        return yield* conversations.accept({
+          thread,
+          channel: yield* channelFor(thread),
+          externalId: externalId ?? (yield* Ids.makeMessageId),
+          sender: sender ?? { id: settings.runtime.owner_id },
+          source: "person",
+          delivery: delivery ?? "now",
+          text,
+          attachments: [],
+          agent: agents.main.name
+        })
+      }),
+      MessageState: ({ messageId }) => threads.receipt(messageId),
+      Watch: ({ from, thread }) => Stream.unwrap(Effect.map(idOf(thread), (id) => conversations.watch(id, { from }))),
+      Stop: Effect.fn("Rpc.Stop")(function* ({ thread }) {
+        return yield* conversations.stop(yield* idOf(thread), (yield* Caller).name)
+      }),
+      Decide: Effect.fn("Rpc.Decide")(function* ({ approvalId, decision, thread }) {
+        return yield* conversations.decide(yield* idOf(thread), approvalId, decision, (yield* Caller).name)
+      }),
+      Inspect: ({ thread }) => Effect.flatMap(idOf(thread), conversations.inspect),
+      Threads: (page) => threads.list(page),
+      Thread: ({ thread }) => find(thread),
+      History: Effect.fn("Rpc.History")(function* ({ from, limit, thread }) {
+        const { id } = yield* find(thread)
+        return yield* from === undefined ? threads.latest(id, limit) : threads.entries(id, { from, limit })
+      }),
+      Tools: () =>
+        Effect.map(registry.all, (tools) =>
+          tools.map((tool) => summary(tool, approvals.required(tool.name))).toSorted(byName)
+        ),
+      ShowConfig: () =>
+        Report.show.pipe(Effect.provideService(Settings, settings), Effect.provideService(ConfigSource, config))
+    })
+  })
+)
+
+/** Everything that stays the same is read once; the rest is counted on each call. */
+const makeStatus = Effect.gen(function* () {
+  const overview = yield* Overview
+  const incarnation = yield* Incarnation
+  const models = yield* Models
+  const { llm } = yield* Settings
+  const source = yield* ConfigSource
+  const server = yield* HttpServer.HttpServer
+  const { path } = yield* DataDirectory
+  const { pid } = yield* NodeProcess.self
+  const fixed = {
+    version,
+    pid,
+    incarnation: incarnation.id,
+    startedAt: incarnation.startedAt,
+    configSource: source._tag === "File" ? source.path : "defaults",
+    dataDirectory: path,
+    url: Address.urlOf(server.address)
+  }
+  const model = models.default.pipe(
+    Effect.map((handle) => ({ provider: handle.provider, model: handle.model })),
+    Effect.orElseSucceed(() => ({ provider: llm.provider, model: `${llm.model} (unavailable)` }))
+  )
+  return Effect.gen(function* (): Effect.fn.Return<Status> {
+    const now = yield* Clock.currentTimeMillis
+    return {
+      ...fixed,
+      ...(yield* model),
+      ...(yield* overview.read),
+      uptimeMillis: Math.max(0, now - incarnation.startedAt),
+      memoryBytes: yield* ProcessMemory.residentBytes
+    }
+  }).pipe(Effect.withSpan("Rpc.Status"))
+})
+
+const isKey = (ref: ThreadRef): ref is Threads.ThreadKey => ref.includes(":")
+
+const summary = (tool: Tool.Any, needsApproval: boolean): ToolSummary => ({
+  name: tool.name,
+  description: tool.description,
+  timeout: tool.limits.timeout,
+  cancellation: tool.cancellation,
+  replay: tool.replay,
+  capabilities: tool.capabilities.map((capability) => capability.capability),
+  needsApproval
+})
+
+const byName = (a: ToolSummary, b: ToolSummary): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

@@ -1,0 +1,17 @@
+/** The state of the whole runtime in a few numbers, for `Status` and the health check. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+
+export interface Figures {
+  readonly threads: number
+  /** Conversations that hold memory now. */
+  readonly activeConversations: number
+  readonly runningTurns: number
+  /** Age of the oldest message without an outcome, in milliseconds; null when nothing is owed. */
+  readonly oldestOwedMillis: number | null
+  readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>
+}
+
+export class Overview extends Context.Service<Overview, { readonly read: Effect.Effect<Figures> }>()(
+  "troupe/rpc/Overview"
+) {}

@@ -1,0 +1,442 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Server from "../../layers/rpc/Server.ts"
+import { TroupeClient } from "../../src/client/TroupeClient.ts"
+import * as Client from "../../src/client/TroupeClient.ts"
+import * as Unreachable from "../../src/client/Unreachable.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as Wire from "../../src/rpc/Wire.ts"
+import { ThreadKey } from "../../src/thread/Threads.ts"
+import * as FakeConversations from "./FakeConversations.ts"
+import { Stage } from "./FakeConversations.ts"
+import * as RawHttp from "./RawHttp.ts"
+import * as TestServer from "./TestServer.ts"
+
+const secret = Redacted.value(TestServer.token)
+const bearer = { authorization: `Bearer ${secret}` }
+const thread = ThreadKey.make("console:main")
+const asked = (tag: string, payload: unknown, headers: ReadonlyArray<readonly [string, string]> = []) =>
+  `${JSON.stringify({ _tag: "Request", id: "1", tag, payload, headers })}\n`
+const Message = Schema.fromJsonString(
+  Schema.Struct({ _tag: Schema.String, exit: Schema.optional(Schema.Unknown), defect: Schema.optional(Schema.Unknown) })
+)
+
+layer(TestServer.layerWithStage({ settings: { http: { allowed_origins: ["https://chat.example"] } } }), {
+  excludeTestServices: true
+})("who is let in", (it) => {
+  const routes = [
+    { method: "POST", path: "/rpc" },
+    { method: "GET", path: "/rpc" },
+    { method: "GET", path: "/rpc/ws" },
+    { method: "GET", path: "/" },
+    { method: "GET", path: "/nothing" },
+    { method: "POST", path: "/health" },
+    { method: "GET", path: "//health" },
+    { method: "GET", path: "/health/" },
+    { method: "GET", path: "/health?x=1" },
+    { method: "GET", path: "/%68ealth" },
+    { method: "DELETE", path: "/rpc" },
+    { method: "OPTIONS", path: "/rpc" }
+  ]
+  for (const route of routes) {
+    it.effect(`${route.method} ${route.path} needs the token`, () =>
+      Effect.gen(function* () {
+        const url = yield* TestServer.url
+        const tries = [
+          {},
+          { authorization: "Bearer wrong-token-0123456789abcd" },
+          { authorization: `Basic ${secret}` },
+          { authorization: `Bearer ${secret}x` },
+          { authorization: `Bearer ${secret.slice(0, -1)}` },
+          { authorization: "Bearer" },
+          { cookie: `token=${secret}` }
+        ]
+        for (const headers of tries) {
+          const answer = yield* RawHttp.send(url, { ...route, headers })
+          assert.strictEqual(answer.status, 401, JSON.stringify(headers))
+          assert.notInclude(answer.head + answer.body, secret)
+        }
+      })
+    )
+  }
+
+  it.effect("the token in an address lets nobody in", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      for (const query of [`?token=${secret}`, `?access_token=${secret}`, `?auth_token=${secret}`]) {
+        assert.strictEqual((yield* RawHttp.send(url, { method: "POST", path: `/rpc${query}` })).status, 401)
+        assert.strictEqual((yield* RawHttp.send(url, RawHttp.handshake({}, `/rpc/ws${query}`))).status, 401)
+      }
+    })
+  )
+
+  it.effect("the health check answers without a token and tells about progress", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const well = yield* RawHttp.send(url, { path: "/health" })
+      assert.strictEqual(well.status, 200)
+      assert.include(well.body, `{"status":"ok","oldest_owed_ms":null}`)
+      TestServer.setOldestOwed(10_000_000)
+      const behind = yield* RawHttp.send(url, { path: "/health" })
+      TestServer.setOldestOwed(null)
+      assert.strictEqual(behind.status, 503)
+      assert.include(behind.body, `{"status":"behind","oldest_owed_ms":10000000}`)
+    })
+  )
+
+  const places = (host: string): ReadonlyArray<readonly [string, Readonly<Record<string, string>>, boolean]> => [
+    ["no Origin", {}, true],
+    ["own Origin", { origin: `http://${host}` }, true],
+    ["own Origin, upper case", { origin: `HTTP://${host.toUpperCase()}` }, true],
+    ["an allowed Origin", { origin: "https://chat.example" }, true],
+    ["an allowed Origin, upper case", { origin: "HTTPS://CHAT.EXAMPLE" }, true],
+    ["localhost with our port", { host: host.replace("127.0.0.1", "LocalHost") }, true],
+    ["[::1] with our port", { host: host.replace("127.0.0.1", "[::1]") }, true],
+    ["a proxy's Host", { host: "chat.example" }, true],
+    ["a foreign Origin", { origin: "https://evil.example" }, false],
+    ["the null Origin", { origin: "null" }, false],
+    ["an empty Origin", { origin: "" }, false],
+    ["an Origin with our name in it", { origin: `http://${host}.evil.example` }, false],
+    ["an Origin with a user", { origin: `http://${host}@evil.example` }, false],
+    ["an Origin of another port", { origin: "http://127.0.0.1:1" }, false],
+    ["an extension's Origin", { origin: "chrome-extension://abcdef" }, false],
+    ["an allowed Origin over http", { origin: "http://chat.example" }, false],
+    ["a foreign Host", { host: host.replace("127.0.0.1", "evil.example") }, false],
+    ["a foreign Host, upper case", { host: host.replace("127.0.0.1", "EVIL.EXAMPLE") }, false],
+    ["a Host that begins like ours", { host: `localhost.evil.example:${host.split(":")[1]}` }, false],
+    ["another port", { host: "127.0.0.1:1" }, false],
+    ["no port", { host: "localhost" }, false],
+    ["another address", { host: host.replace("127.0.0.1", "192.168.0.7") }, false],
+    ["another IPv6 address", { host: host.replace("127.0.0.1", "[fe80::1]") }, false],
+    ["an empty Host", { host: "" }, false],
+    ["a Host with a user", { host: `localhost@${host}` }, false],
+    ["a foreign Host and its own Origin", { host: "evil.example:80", origin: "http://evil.example" }, false],
+    ["a page of another site", { "sec-fetch-site": "cross-site" }, false],
+    ["a page of a neighbouring site", { "sec-fetch-site": "same-site" }, false],
+    ["an address typed by a person", { "sec-fetch-site": "none" }, true]
+  ]
+
+  it.effect("requests are judged by where they come from before anything else", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      for (const [name, headers, allowed] of places(new URL(url).host)) {
+        const health = yield* RawHttp.send(url, { path: "/health", headers })
+        assert.strictEqual(health.status === 200, allowed, `health, ${name}: ${health.status}`)
+        const call = yield* RawHttp.send(url, {
+          method: "POST",
+          path: "/rpc",
+          headers: { ...bearer, ...headers },
+          body: asked("Status", null, [["authorization", bearer.authorization]])
+        })
+        assert.strictEqual(call.status, allowed ? 200 : headers["host"] === "" ? call.status : 403, name)
+        assert.strictEqual(call.body.includes(`"Success"`), allowed, name)
+      }
+    })
+  )
+
+  it.effect("a WebSocket is refused before it is accepted", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const good = { "sec-websocket-protocol": Wire.subprotocols(secret).join(", ") }
+      for (const [name, headers, allowed] of places(new URL(url).host)) {
+        const answer = yield* RawHttp.send(url, RawHttp.handshake({ ...good, ...headers }))
+        assert.strictEqual(answer.status === 101, allowed, `${name}: ${answer.status}`)
+        if (allowed) {
+          assert.include(answer.head.toLowerCase(), "sec-websocket-protocol: troupe.v1")
+          assert.notInclude(answer.head, Wire.subprotocols(secret)[1])
+        }
+      }
+      const wrong = [
+        {},
+        { "sec-websocket-protocol": Wire.subprotocols("another-token-0123456789").join(", ") },
+        { "sec-websocket-protocol": Wire.subprotocols(secret)[1] },
+        { "sec-websocket-protocol": `troupe.v1, troupe.bearer.${secret}` },
+        { "sec-websocket-protocol": "troupe.v1, troupe.bearer.%%%" }
+      ]
+      for (const headers of wrong) {
+        assert.strictEqual((yield* RawHttp.send(url, RawHttp.handshake(headers))).status, 401)
+      }
+      assert.strictEqual((yield* RawHttp.send(url, RawHttp.handshake(bearer))).status, 101)
+    })
+  )
+
+  it.effect("a preflight tells an allowed page what it may send, and tells others nothing", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const ask = (origin: string) =>
+        RawHttp.send(url, {
+          method: "OPTIONS",
+          path: "/rpc",
+          headers: { origin, "access-control-request-method": "POST" }
+        })
+      const allowed = yield* ask("https://chat.example")
+      assert.strictEqual(allowed.status, 204)
+      assert.include(allowed.head.toLowerCase(), "access-control-allow-origin: https://chat.example")
+      const refused = yield* ask("https://evil.example")
+      assert.strictEqual(refused.status, 403)
+      assert.notInclude(refused.head.toLowerCase(), "access-control-allow-origin")
+    })
+  )
+})
+
+layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent", (it) => {
+  const post = (body: string, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.flatMap(TestServer.url, (url) =>
+      RawHttp.send(url, { method: "POST", path: "/rpc", headers: { ...bearer, ...headers }, body })
+    )
+  const inner = [["authorization", bearer.authorization]] as const
+  const firstMessage = (body: string) => {
+    const line = body.split("\n").find((part) => part.startsWith("{"))
+    return Schema.decodeUnknownEffect(Message)(line)
+  }
+
+  const badPayloads: ReadonlyArray<readonly [string, string, unknown]> = [
+    ["a call that does not exist", "Nothing", {}],
+    ["a call named like a property of all objects", "__proto__", {}],
+    ["no payload", "Send", null],
+    ["a thread key without a channel", "Send", { thread: "main", text: "hello" }],
+    ["a text that is a number", "Send", { thread, text: 12 }],
+    ["a text that is too long", "Send", { thread, text: "x".repeat(1_000_001) }],
+    ["a page that is too large", "Threads", { limit: 100_000 }],
+    ["a cursor before the beginning", "Watch", { thread, from: 0 }],
+    ["a made-up id", "MessageState", { messageId: "msg_'; DROP TABLE threads; --" }]
+  ]
+  for (const [name, tag, payload] of badPayloads) {
+    it.effect(`${name} is an InvalidRequest`, () =>
+      Effect.gen(function* () {
+        const answer = yield* post(asked(tag, payload, inner))
+        assert.strictEqual(answer.status, 200)
+        assert.isBelow(answer.body.length, 1500)
+        const message = yield* firstMessage(answer.body)
+        assert.strictEqual(message._tag, "Exit")
+        assert.include(JSON.stringify(message.exit), `"_tag":"InvalidRequest"`)
+        assert.notInclude(JSON.stringify(message.exit), `"Die"`)
+      })
+    )
+  }
+
+  it.effect("what is no message at all is answered, and the server lives on", () =>
+    Effect.gen(function* () {
+      const bodies = [
+        "",
+        "\n",
+        "{",
+        "[]",
+        "null\n",
+        "12\n",
+        `{"_tag":"Request"}\n`,
+        `{"_tag":"Bogus","id":"1"}\n`,
+        "\u0000\n"
+      ]
+      for (const body of bodies) {
+        const answer = yield* post(body)
+        assert.notInclude(answer.body, "node_modules", body)
+        assert.notInclude(answer.body, "    at ", body)
+      }
+      const call = yield* post(asked("Status", null, inner))
+      assert.include(call.body, `"Success"`)
+    })
+  )
+
+  it.effect("a body beyond the limit is refused, announced or not", () =>
+    Effect.gen(function* () {
+      const announced = yield* post("x", { "content-length": "900000000" })
+      assert.strictEqual(announced.status, 413)
+      const size = 9 * 1024 * 1024
+      const chunked = yield* post(`${size.toString(16)}\r\n${"x".repeat(size)}\r\n0\r\n\r\n`, {
+        "transfer-encoding": "chunked"
+      })
+      assert.notStrictEqual(chunked.status, 200)
+      assert.notInclude(chunked.body, "node_modules")
+    })
+  )
+
+  for (const kind of ["layer", "layerHttp"] as const) {
+    describe(kind === "layer" ? "over a WebSocket" : "over HTTP", () => {
+      const withClient = <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, TestServer.client(kind))
+
+      it.effect("a message is accepted once, under the caller's name", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const stage = yield* Stage
+          const first = yield* client.Send({ thread, text: "hello 🙂 \u0007", externalId: `${kind}-1` })
+          const again = yield* client.Send({ thread, text: "hello", externalId: `${kind}-1` })
+          assert.isFalse(first.duplicate)
+          assert.isTrue(again.duplicate)
+          assert.strictEqual(again.messageId, first.messageId)
+          const message = stage.accepted.findLast(({ externalId }) => externalId === `${kind}-1`)
+          assert.strictEqual(message?.channel, "console")
+          assert.strictEqual(message?.text, "hello 🙂 \u0007")
+          assert.strictEqual(message?.sender.id, "primary")
+          yield* client.Stop({ thread })
+          assert.strictEqual(stage.stops.at(-1), "tests")
+        }).pipe(withClient)
+      )
+
+      it.effect("a thread of a channel that is not a console's is written to as rpc", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          yield* client.Send({ thread: ThreadKey.make("telegram:42"), text: "x", externalId: `${kind}-t` })
+          assert.strictEqual((yield* Stage).accepted.at(-1)?.channel, "rpc")
+        }).pipe(withClient)
+      )
+
+      it.effect("the longest message gets through", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const text = "\u0001".repeat(1_000_000)
+          yield* client.Send({ thread, text, externalId: `${kind}-long` })
+          assert.strictEqual((yield* Stage).accepted.at(-1)?.text, text)
+        }).pipe(withClient)
+      )
+
+      it.effect("typed errors cross the wire", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const missing = ThreadKey.make("console:missing")
+          const noThread = yield* Effect.flip(client.Thread({ thread: missing }))
+          assert.strictEqual(noThread._tag, "ThreadNotFound")
+          assert.include(noThread.message, "console:missing")
+          const noWatch = yield* Effect.flip(Stream.runDrain(client.watch({ thread: missing, from: 1 })))
+          assert.strictEqual(noWatch._tag, "ThreadNotFound")
+          const messageId = yield* Ids.makeMessageId
+          const noMessage = yield* Effect.flip(client.MessageState({ messageId }))
+          assert.strictEqual(noMessage._tag, "MessageNotFound")
+          yield* client.Send({ thread, text: "x", externalId: `${kind}-e` })
+          const approvalId = yield* Ids.makeApprovalId
+          const noQuestion = yield* Effect.flip(client.Decide({ thread, approvalId, decision: "approved" }))
+          assert.strictEqual(noQuestion._tag, "ApprovalNotFound")
+        }).pipe(withClient)
+      )
+
+      it.effect("what breaks inside stays inside", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          ;(yield* Stage).crashOn("boom", new Error("SELECT secret FROM vault at /srv/troupe/layers/x.ts"))
+          const failure = yield* Effect.flip(client.Send({ thread, text: "boom" }))
+          assert.strictEqual(failure._tag, "InternalError")
+          assert.notInclude(JSON.stringify(failure), "vault")
+          assert.strictEqual((yield* client.Status()).provider, "offline")
+        }).pipe(withClient)
+      )
+
+      it.effect("watching gives the log, then what happens, and lets go when it ends", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const stage = yield* Stage
+          const key = ThreadKey.make(`console:watch-${kind.toLowerCase()}`)
+          const { threadId } = yield* client.Send({ thread: key, text: "one" })
+          yield* client.Send({ thread: key, text: "two" })
+          const turnId = yield* Ids.makeTurnId
+          const items = yield* client.watch({ thread: key, from: 2 }).pipe(
+            Stream.tap((item) =>
+              item._tag === "CaughtUp"
+                ? stage
+                    .emit({ _tag: "TurnStopRequested", threadId, by: "x" })
+                    .pipe(Effect.andThen(stage.append(threadId, { _tag: "Notice", turnId, text: "three" })))
+                : Effect.void
+            ),
+            Stream.take(4),
+            Stream.runCollect
+          )
+          assert.deepStrictEqual(
+            items.map((item) => (item._tag === "Entry" ? item.stored.seq : item._tag)),
+            [2, "CaughtUp", "Live", 3]
+          )
+          yield* Effect.repeat(Effect.sync(stage.watchers), { until: (count) => count === 0 })
+        }).pipe(withClient)
+      )
+    })
+  }
+})
+
+describe("the client", () => {
+  const unused = TestServer.layerWithStage()
+
+  it.live("says what a wrong token, a foreign address and a missing daemon mean", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const ask = (at: string, token: string, kind: "layer" | "layerHttp") =>
+        Effect.flatMap(TroupeClient, (client) => Effect.flip(client.Status())).pipe(
+          Effect.provide(Client[kind]({ url: at, token: Redacted.make(token) }), { local: true })
+        )
+      const wrong = yield* ask(url, "wrong-token-0123456789", "layerHttp")
+      assert.strictEqual(
+        wrong._tag === "RpcClientError" && Unreachable.explain(wrong),
+        "The daemon does not accept this token."
+      )
+      for (const kind of ["layer", "layerHttp"] as const) {
+        const nobody = yield* ask("http://127.0.0.1:9", "x", kind)
+        assert.strictEqual(
+          nobody._tag === "RpcClientError" && Unreachable.explain(nobody),
+          "The daemon cannot be reached. Is it running?"
+        )
+      }
+      const refused = yield* ask(url, "wrong-token-0123456789", "layer")
+      assert.strictEqual(refused._tag, "RpcClientError")
+    }).pipe(Effect.provide(unused))
+  )
+
+  for (const kind of ["layer", "layerHttp"] as const) {
+    it.live(`resumes a watch by cursor across a restart of the server (${kind})`, () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage
+        const outer = yield* Effect.scope
+        const seen: Array<number | string> = []
+        const start = (port: number) => Layer.build(TestServer.layer({ port }))
+        const first = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const port = yield* Effect.map(TestServer.url, (url) => Number(new URL(url).port)).pipe(
+              Effect.provide(yield* start(0))
+            )
+            const client = yield* TroupeClient.pipe(
+              Effect.provide(
+                yield* Layer.buildWithScope(
+                  Client[kind]({ url: `http://127.0.0.1:${port}`, token: TestServer.token }),
+                  outer
+                )
+              )
+            )
+            const { threadId } = yield* client.Send({ thread, text: "before" })
+            const watching = yield* client
+              .watch({ thread, from: 1, onCut: () => Effect.sync(() => seen.push("cut")) })
+              .pipe(
+                Stream.tap((item) => Effect.sync(() => item._tag === "Entry" && seen.push(item.stored.seq))),
+                Stream.takeUntil((item) => item._tag === "Entry" && item.stored.seq === 3),
+                Stream.runDrain,
+                Effect.forkIn(outer)
+              )
+            yield* Effect.repeat(Effect.sync(stage.watchers), { until: (count) => count === 1 })
+            return { port, threadId, watching }
+          })
+        )
+        const turnId = yield* Ids.makeTurnId
+        yield* stage.append(first.threadId, { _tag: "Notice", turnId, text: "while it was down" })
+        yield* start(first.port)
+        yield* stage.append(first.threadId, { _tag: "Notice", turnId, text: "after" })
+        yield* Fiber.join(first.watching)
+        assert.deepStrictEqual(
+          seen.filter((item) => item !== "cut"),
+          [1, 2, 3]
+        )
+        assert.include(seen, "cut")
+      }).pipe(Effect.scoped, Effect.provide(FakeConversations.layer))
+    )
+  }
+
+  it.live("names the port that another program uses, and what to do", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const port = Number(new URL(url).port)
+      const failure = yield* Effect.flip(Layer.build(Layer.fresh(TestServer.layerWithStage({ port }))))
+      assert.instanceOf(failure, Server.ListenFailed)
+      assert.include(failure.message, `127.0.0.1:${port}`)
+      assert.include(failure.message, "[http].port")
+    }).pipe(Effect.scoped, Effect.provide(unused))
+  )
+})

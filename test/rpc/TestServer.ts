@@ -1,0 +1,90 @@
+/** The real server on a free port of loopback, over conversations in memory. */
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as ChannelsLive from "../../layers/channel/Channels.ts"
+import * as Address from "../../layers/rpc/Address.ts"
+import * as Server from "../../layers/rpc/Server.ts"
+import { Agents } from "../../src/agent/Agents.ts"
+import { Approvals } from "../../src/approval/Approvals.ts"
+import { Channels } from "../../src/channel/Channels.ts"
+import * as TroupeClient from "../../src/client/TroupeClient.ts"
+import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import type { SettingsInput } from "../../src/config/Settings.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import * as Ids from "../../src/Ids.ts"
+import { ModelUnavailable } from "../../src/model/ModelError.ts"
+import { Models } from "../../src/model/Models.ts"
+import { AccessToken } from "../../src/rpc/AccessToken.ts"
+import { Overview } from "../../src/rpc/Overview.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { Incarnation } from "../../src/storage/Incarnation.ts"
+import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
+import * as FakeConversations from "./FakeConversations.ts"
+
+export const token = Redacted.make("a-token-for-tests-0123456789")
+
+/** The server; its `HttpServer` tells the address. */
+export const layer = (options: { readonly settings?: SettingsInput; readonly port?: number } = {}) =>
+  Server.layer.pipe(
+    Layer.provideMerge(Server.layerListening({ port: options.port ?? 0 })),
+    Layer.provide(surroundings),
+    Layer.provideMerge(Settings.layer(options.settings ?? {}))
+  )
+
+/** The same with its conversations inside. */
+export const layerWithStage = (options: { readonly settings?: SettingsInput; readonly port?: number } = {}) =>
+  layer(options).pipe(Layer.provideMerge(FakeConversations.layer))
+
+export const url = Effect.map(HttpServer.HttpServer, ({ address }) => Address.urlOf(address))
+
+/** A client of the server in the context. */
+export const client = (kind: "layer" | "layerHttp") =>
+  Layer.unwrap(Effect.map(url, (address) => TroupeClient[kind]({ url: address, token, name: "tests" })))
+
+/** What a slower counting of the figures would say. */
+export let oldestOwed: number | null = null
+export const setOldestOwed = (millis: number | null) => {
+  oldestOwed = millis
+}
+
+const surroundings = Layer.mergeAll(
+  Layer.succeed(AccessToken, { token }),
+  Layer.succeed(ConfigSource, { _tag: "Defaults" }),
+  Layer.succeed(Agents, {
+    get: () => Effect.succeed(agent),
+    main: { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }
+  }),
+  Layer.succeed(Models, {
+    get: () => Effect.die("not asked here"),
+    default: Effect.fail(new ModelUnavailable({ provider: "none", reason: "missing-key", remedy: "" })),
+    available: []
+  }),
+  Layer.mock(ToolRegistry, { all: Effect.succeed([]) }),
+  Layer.mock(Approvals, { required: () => false }),
+  Layer.succeed(Overview, {
+    read: Effect.sync(() => ({
+      threads: 1,
+      activeConversations: 0,
+      runningTurns: 0,
+      oldestOwedMillis: oldestOwed,
+      undelivered: []
+    }))
+  }),
+  Layer.effect(
+    Incarnation,
+    Effect.map(Ids.makeIncarnationId, (id) => ({ id, startedAt: 1 }))
+  ),
+  Layer.succeed(DataDirectory, { path: "/data", file: (name) => `/data/${name}` }),
+  Layer.effectDiscard(
+    Effect.flatMap(Channels, (channels) =>
+      channels.register({
+        name: "console",
+        capabilities: { approval: true, formatting: ["text"], files: false }
+      })
+    )
+  ).pipe(Layer.provideMerge(ChannelsLive.layer))
+)
+
+const agent = { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }
