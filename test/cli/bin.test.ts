@@ -1,7 +1,7 @@
 /** The `troupe` command itself: starts the program on a Node that can, and says a sentence on one that cannot. */
 import { assert, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { version } from "../../layers/cli/Version.ts"
@@ -15,20 +15,47 @@ const run = (bin: string, node?: string) =>
     encoding: "utf8"
   })
 
+/** A folder with the command and nothing else of the package. */
+const place = () => {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-bin-"))
+  const bin = join(folder, "layers/cli/bin.js")
+  mkdirSync(dirname(bin), { recursive: true })
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  copyFileSync("layers/cli/bin.js", bin)
+  return { folder, bin }
+}
+
 /** The command as it lies in an installed package, with or without the bundle. */
 const installed = (bundle: string | undefined, use: (bin: string) => void) => {
-  const folder = mkdtempSync(join(tmpdir(), "troupe-bin-"))
+  const { bin, folder } = place()
   try {
-    const bin = join(folder, "layers/cli/bin.js")
-    mkdirSync(dirname(bin), { recursive: true })
     mkdirSync(join(folder, "dist/cli"), { recursive: true })
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-    copyFileSync("layers/cli/bin.js", bin)
     if (bundle !== undefined) writeFileSync(join(folder, "dist/cli/main.js"), bundle)
     use(bin)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** The command in a checkout that carries a Node, started by one that is too old; `main` is the program. */
+const rerun = (main: string) => {
+  const { bin, folder } = place()
+  writeFileSync(join(dirname(bin), "main.ts"), main)
+  mkdirSync(join(folder, "node_modules/node/bin"), { recursive: true })
+  symlinkSync(process.execPath, join(folder, "node_modules/node/bin/node"))
+  const child = spawn(process.execPath, ["--import", pretend("20.20.2"), bin, "hello"], { stdio: "pipe" })
+  const output: Array<string> = []
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.push(text)
+    if (text.includes("ready")) child.kill("SIGTERM")
+  })
+  return new Promise<{ readonly code: number | null; readonly signal: string | null; readonly output: string }>(
+    (done) =>
+      child.on("close", (code, signal) => {
+        rmSync(folder, { recursive: true })
+        done({ code, signal, output: output.join("") })
+      })
+  )
 }
 
 describe("troupe", () => {
@@ -68,4 +95,19 @@ describe("troupe", () => {
       assert.strictEqual(status, 1)
       assert.include(stderr, "broken bundle")
     }))
+
+  it("in a checkout, runs again on the Node it carries, with its arguments and its exit code", () =>
+    rerun(`console.log(process.argv[2]); process.exitCode = 7`).then((result) =>
+      assert.deepStrictEqual(result, { code: 7, signal: null, output: "hello\n" })
+    ))
+
+  it("hands a stop on to the program and waits for its end", () =>
+    rerun(
+      `process.on("SIGTERM", () => { console.log("stopping"); process.exit(3) }); setInterval(() => {}, 1000); console.log("ready")`
+    ).then((result) => assert.deepStrictEqual(result, { code: 3, signal: null, output: "ready\nstopping\n" })))
+
+  it("ends by the same signal as the program", () =>
+    rerun(`setInterval(() => {}, 1000); console.log("ready")`).then(({ signal }) =>
+      assert.strictEqual(signal, "SIGTERM")
+    ))
 })
