@@ -10,7 +10,7 @@
  * ```
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as ToolContext from "./ToolContext.ts"
@@ -47,6 +47,7 @@ export class CapabilityNotGranted extends Schema.TaggedError<CapabilityNotGrante
   capability: Schema.String,
   tool: Schema.String
 }) {
+  readonly code = "tool:capability_not_granted"
   override get message() {
     return `The tool ${this.tool} needs the capability ${this.capability}, which this turn was not given.`
   }
@@ -70,14 +71,43 @@ export class Grants extends Context.Service<
   }
 >()("troupe/tool/Grants") {}
 
-/** The capability services of one turn, by service key. */
+/** The capability services of one turn. */
 export interface Granted {
   /** Exactly the listed capabilities, or the first one that is missing. */
-  readonly pick: (
+  readonly pick: <const Capabilities extends ReadonlyArray<Any>>(
     tool: string,
-    capabilities: ReadonlyArray<Any>
-  ) => Effect.Effect<Context.Context<never>, CapabilityNotGranted>
+    capabilities: Capabilities
+  ) => Effect.Effect<Context.Context<Services<Capabilities>>, CapabilityNotGranted>
   /** The same grant without the capabilities that are not in the list. */
   readonly narrow: (capabilities: ReadonlyArray<string>) => Granted
+  /** The same grant with one more capability, or with another service for it. */
+  readonly with: <Self, Shape>(capability: Capability<Self, Shape>, service: NoInfer<Shape>) => Granted
   readonly names: ReadonlyArray<string>
 }
+
+/** A service under the public name of its capability and the key of its class. */
+interface Entry {
+  readonly capability: string
+  readonly key: string
+  readonly service: unknown
+}
+
+const grantedFrom = (entries: ReadonlyArray<Entry>): Granted => ({
+  pick: <const Capabilities extends ReadonlyArray<Any>>(tool: string, capabilities: Capabilities) =>
+    Effect.suspend(() => {
+      const services = new Map<string, unknown>()
+      for (const { capability, key } of capabilities) {
+        const entry = entries.find((one) => one.key === key)
+        if (entry === undefined) return Effect.fail(new CapabilityNotGranted({ capability, tool }))
+        services.set(key, entry.service)
+      }
+      return Effect.succeed(Context.makeUnsafe<Services<Capabilities>>(services))
+    }),
+  narrow: (names) => grantedFrom(entries.filter((entry) => names.includes(entry.capability))),
+  with: ({ capability, key }, service) =>
+    grantedFrom([...entries.filter((entry) => entry.key !== key), { capability, key, service }]),
+  names: entries.map((entry) => entry.capability)
+})
+
+/** A grant of nothing; `with` adds to it. */
+export const nothingGranted: Granted = grantedFrom([])

@@ -17,7 +17,7 @@
  * ```
  */
 import type * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as Capability from "./Capability.ts"
 import type { ToolCallContext } from "./ToolContext.ts"
 import type * as ToolError from "./ToolError.ts"
@@ -65,12 +65,13 @@ export interface Failure {
 
 type StructSchema = Schema.Top & { readonly Type: object; readonly DecodingServices: never; readonly EncodingServices: never }
 type ParametersSchema = StructSchema & { readonly fields: Schema.Struct.Fields }
+type FailureSchema = Schema.Top & { readonly Type: Failure; readonly EncodingServices: never }
 
 export interface Tool<
   Name extends string,
   Parameters extends ParametersSchema,
   Success extends StructSchema,
-  Fail extends Schema.Top & { readonly Type: Failure },
+  Fail extends FailureSchema,
   Mode extends Cancellation,
   Capabilities extends ReadonlyArray<Capability.Any>
 > {
@@ -83,8 +84,8 @@ export interface Tool<
   readonly cancellation: Mode
   readonly replay: Replay
   readonly capabilities: Capabilities
-  /** The words the model reads for a success; the success as JSON when absent. */
-  readonly text?: ((success: Success["Type"]) => string) | undefined
+  /** The words the model reads for a success; undefined where the model reads the success as JSON. */
+  readonly text: (success: unknown) => string | undefined
   /** Parameters that identify a call to a person, most telling first, for progress lines and approvals. */
   readonly identifiedBy: ReadonlyArray<string>
 }
@@ -95,7 +96,7 @@ export interface Any {
   readonly description: string
   readonly parameters: ParametersSchema
   readonly success: StructSchema
-  readonly failure: Schema.Top & { readonly Type: Failure }
+  readonly failure: FailureSchema
   readonly limits: {
     readonly timeout: FiniteDuration
     readonly output: { readonly maxChars: number; readonly spill?: string }
@@ -105,6 +106,7 @@ export interface Any {
   readonly cancellation: Cancellation
   readonly replay: Replay
   readonly capabilities: ReadonlyArray<Capability.Any>
+  readonly text: (success: unknown) => string | undefined
   readonly identifiedBy: ReadonlyArray<string>
 }
 
@@ -113,7 +115,7 @@ export const make = <
   const Name extends string,
   Parameters extends ParametersSchema,
   Success extends StructSchema,
-  Fail extends Schema.Top & { readonly Type: Failure; readonly EncodingServices: never },
+  Fail extends FailureSchema,
   const Mode extends Cancellation,
   const Capabilities extends ReadonlyArray<Capability.Any>
 >(
@@ -127,15 +129,26 @@ export const make = <
     readonly cancellation: Mode
     readonly replay: Replay
     readonly capabilities: Capabilities
+    /** The words the model reads for a success; the success as JSON when absent. */
     readonly text?: (success: NoInfer<Success>["Type"]) => string
     readonly identifiedBy?: ReadonlyArray<keyof NoInfer<Parameters>["Type"] & string>
   }
 ): Tool<Name, Parameters, Success, Fail, Mode, Capabilities> => ({
   name,
   ...options,
-  text: options.text,
+  text: textOf(options.success, options.text),
   identifiedBy: options.identifiedBy ?? []
 })
+
+/** Closes over the type of the success, so that registries can ask for the words of a success they do not know. */
+const textOf = <Success extends StructSchema>(
+  schema: Success,
+  text: ((success: Success["Type"]) => string) | undefined
+): ((success: unknown) => string | undefined) => {
+  if (text === undefined) return () => undefined
+  const isSuccess = Schema.is(schema)
+  return (success) => (isSuccess(success) ? text(success) : undefined)
+}
 
 export type SuccessOf<T extends Any> = T["success"]["Type"]
 export type FailureOf<T extends Any> = T["failure"]["Type"]
@@ -164,16 +177,26 @@ export const atomic = <A, E, R, E2>(
   onDeadline
 })
 
+/** What a handler returns, by the tool's cancellation rule. Indexed rather than conditional, so that generic code can use it. */
+export interface Returns<A, E, R> {
+  readonly interruptible: Effect.Effect<A, E, R>
+  readonly atomic: Atomic<A, E, R>
+}
+
 /** What a handler of the tool returns: an interruptible tool an effect, an atomic one an `Atomic`. */
-export type HandlerResult<T extends Any> = T["cancellation"] extends "atomic"
-  ? Atomic<SuccessOf<T>, FailureOf<T>, HandlerServices<T>>
-  : Effect.Effect<SuccessOf<T>, FailureOf<T>, HandlerServices<T>>
+export type HandlerResult<T extends Any> = Returns<SuccessOf<T>, FailureOf<T>, HandlerServices<T>>[T["cancellation"]]
 
 export type Handler<T extends Any> = (parameters: ParametersOf<T>) => HandlerResult<T>
 
 /** One handler for each tool: a missing one, or one too many, does not compile. */
 export type Handlers<Tools extends ReadonlyArray<Any>> = {
-  readonly [T in Tools[number] as T["name"]]: Handler<T>
+  readonly [Name in Tools[number]["name"]]: Handler<Extract<Tools[number], { readonly name: Name }>>
+}
+
+/** What can end a call from outside the handler, by the tool's cancellation rule. */
+export interface Interruptions {
+  readonly interruptible: ToolError.ToolTimeout | ToolError.ToolCancelled
+  readonly atomic: never
 }
 
 /** What calling the tool from code can fail with: it follows from the declaration. */
@@ -182,5 +205,8 @@ export type CallError<T extends Any> =
   | ToolError.InvalidToolArguments
   | ToolError.ToolDenied
   | ToolError.ToolLimitReached
+  | ToolError.UnknownTool
+  | ToolError.ToolRefused
+  | ToolError.ToolCrashed
   | Capability.CapabilityNotGranted
-  | (T["cancellation"] extends "atomic" ? never : ToolError.ToolTimeout | ToolError.ToolCancelled)
+  | Interruptions[T["cancellation"]]

@@ -9,9 +9,9 @@ import type * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import type * as Ids from "../Ids.ts"
 import type * as Capability from "./Capability.ts"
+import type * as Registration from "./Registration.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolContext from "./ToolContext.ts"
-import type * as ToolRegistry from "./ToolRegistry.ts"
 import type * as ToolResult from "./ToolResult.ts"
 
 /** How a tool is put to a model. */
@@ -21,12 +21,20 @@ export interface Offer {
   readonly parameters: JsonSchema.JsonSchema
 }
 
+/** Which of the offered tools an agent may use: all that no deny pattern matches and, if there is one, an allow pattern does. */
+export interface Policy {
+  readonly allow: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
+}
+
 /** The tools of one turn. Counts calls, so it must not be shared between turns. */
 export interface TurnTools {
   readonly scope: ToolContext.TurnScope
   readonly granted: Capability.Granted
-  readonly registrations: ReadonlyMap<string, ToolRegistry.Registration>
+  readonly registrations: ReadonlyMap<string, Registration.Registration>
   readonly offers: ReadonlyArray<Offer>
+  /** Calls so far, by tool. Owned by the pipeline. */
+  readonly counts: Map<string, number>
 }
 
 export interface Call {
@@ -40,14 +48,19 @@ export interface Call {
 export class ToolCalls extends Context.Service<
   ToolCalls,
   {
-    /** What the agent may use in this turn: offered, allowed by its policy, and granted. */
+    /**
+     * What the agent may use in this turn: offered, allowed by its policy, and granted. `authority` changes what is
+     * granted: a delegated agent's is narrowed, and a turn may add capabilities that only it can give.
+     */
     readonly forTurn: (
       scope: ToolContext.TurnScope,
-      policy: { readonly allow: ReadonlyArray<string>; readonly deny: ReadonlyArray<string> }
+      policy: Policy,
+      authority?: (granted: Capability.Granted) => Capability.Granted
     ) => Effect.Effect<TurnTools>
     /**
      * Runs one call to its result. It does not fail: every failure is a result with status `error`. When the calling
-     * fiber is interrupted, an interruptible tool is interrupted and an atomic one is waited for.
+     * fiber is interrupted, an interruptible tool is interrupted and an atomic one is waited for; either way there is no
+     * result then. A caller that needs the result of every call runs this uninterruptibly and stops it with `cancel`.
      */
     readonly run: (tools: TurnTools, call: Call) => Effect.Effect<ToolResult.ToolResult>
     /** Calls a tool from code, through the same pipeline, with typed parameters, success and errors. */

@@ -62,7 +62,8 @@ export class UnknownTool extends Schema.TaggedError<UnknownTool>()("UnknownTool"
 }) {
   readonly code = "tool:unknown"
   override get message() {
-    return `There is no tool ${JSON.stringify(this.tool)} in this turn. Offered are: ${this.offered.join(", ")}.`
+    const offered = this.offered.length === 0 ? "No tool is offered." : `Offered are: ${this.offered.join(", ")}.`
+    return `There is no tool ${JSON.stringify(this.tool)} in this turn. ${offered}`
   }
 }
 
@@ -71,5 +72,16 @@ export class ToolCrashed extends Schema.TaggedError<ToolCrashed>()("ToolCrashed"
   readonly code = "tool_execution_failed"
   override get message() {
     return `${this.tool} failed because of a defect in the tool itself. The log has the details.`
+  }
+}
+
+/** A wrapper of an extension did not let the call through, or changed its result into one that the tool cannot have. */
+export class ToolRefused extends Schema.TaggedError<ToolRefused>()("ToolRefused", {
+  tool: Schema.String,
+  code: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.tool} was not run: ${this.reason}`
   }
 }

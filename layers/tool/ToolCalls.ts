@@ -1,0 +1,232 @@
+/** The one pipeline every tool call goes through. Each stage is a small file beside this one. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Digest from "effect/crypto/Digest"
+import { Approvals } from "../../src/approval/Approvals.ts"
+import * as ToolPattern from "../../src/config/ToolPattern.ts"
+import { EventBus } from "../../src/event/EventBus.ts"
+import * as Ids from "../../src/Ids.ts"
+import { Spill } from "../../src/spill/Spill.ts"
+import * as Arguments from "../../src/tool/Arguments.ts"
+import * as Capability from "../../src/tool/Capability.ts"
+import * as Display from "../../src/tool/Display.ts"
+import type * as Registration from "../../src/tool/Registration.ts"
+import type * as Tool from "../../src/tool/Tool.ts"
+import { ToolCalls } from "../../src/tool/ToolCalls.ts"
+import type { Call, Offer, Policy, TurnTools } from "../../src/tool/ToolCalls.ts"
+import type * as ToolContext from "../../src/tool/ToolContext.ts"
+import * as ToolError from "../../src/tool/ToolError.ts"
+import * as ToolName from "../../src/tool/ToolName.ts"
+import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
+import * as ApprovalStage from "./ApprovalStage.ts"
+import * as EventStage from "./EventStage.ts"
+import type { Invocation, Stage } from "./Invocation.ts"
+import * as Limits from "./Limits.ts"
+import * as Results from "./Results.ts"
+import * as Running from "./Running.ts"
+import * as SpillStage from "./SpillStage.ts"
+import * as WrapperStage from "./WrapperStage.ts"
+
+export const layer: Layer.Layer<
+  ToolCalls,
+  never,
+  ToolRegistry | Capability.Grants | Approvals | Spill | EventBus
+> = Layer.effect(
+  ToolCalls,
+  Effect.gen(function* () {
+    const registry = yield* ToolRegistry
+    const grants = yield* Capability.Grants
+    const bus = yield* EventBus
+    const digest = yield* Digest.Digest
+    const running = Running.make()
+    // From the handler outwards.
+    const stages: ReadonlyArray<Stage> = [
+      Limits.make(running),
+      SpillStage.make(yield* Spill),
+      ApprovalStage.make(yield* Approvals, running)
+    ]
+
+    const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
+      scope: ToolContext.TurnScope,
+      policy: Policy,
+      authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
+    ) {
+      const granted = authority(yield* grants.forTurn(scope))
+      const offered = yield* registry.offered(scope)
+      const registrations = new Map(
+        Array.from(offered).filter(([name, { tool }]) => allows(policy, name) && isGranted(granted, tool))
+      )
+      const offers = Array.from(registrations.values(), offerOf)
+      return { scope, granted, registrations, offers, counts: new Map<string, number>() }
+    })
+
+    /** The tool of this name if the turn has it, and still has it. */
+    const find = Effect.fnUntraced(function* (tools: TurnTools, name: string) {
+      const registration = tools.registrations.get(name)
+      const current = registration === undefined ? undefined : yield* registry.find(name)
+      return registration !== undefined && registration === current && isOffered(registration, tools.scope)
+        ? registration
+        : yield* new ToolError.UnknownTool({ tool: Display.name(name), offered: Array.from(tools.registrations.keys()) })
+    })
+
+    const perform = Effect.fnUntraced(function* (
+      tools: TurnTools,
+      registration: Registration.Registration,
+      call: Registration.Call,
+      parameters: Arguments.JsonObject,
+      reader: Invocation["reader"]
+    ): Effect.fn.Return<Registration.Output, Tool.Failure> {
+      const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
+      const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
+      const handled = WrapperStage.run(invocation, yield* registry.wrappers)
+      return yield* running.track(
+        invocation,
+        stages.reduce((inner, stage) => stage(invocation, inner), handled)
+      )
+    })
+
+    const run = Effect.fn("ToolCalls.run")(function* (tools: TurnTools, call: Call) {
+      const tool = ToolName.canonical(call.name)
+      const read = Arguments.read(call.arguments)
+      const parameters = Result.getOrElse(read, () => ({}))
+      const found = yield* Effect.result(find(tools, tool))
+      const announced = announce(tools.scope, call, Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] }, parameters)
+      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+        const registration = yield* Effect.fromResult(found)
+        const given = yield* Effect.fromResult(
+          Result.mapError(read, (problem) => new ToolError.InvalidToolArguments({ tool, problem }))
+        )
+        return yield* perform(tools, registration, contextOf(tools.scope, call), given, "model")
+      })
+      return yield* EventStage.around(bus, announced, performed).pipe(
+        Effect.map(Results.completed),
+        Effect.catch((error) =>
+          Effect.gen(function* () {
+            const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
+            return yield* Results.failed({ tool: Display.name(tool), arguments: Result.getOrElse(read, () => call.arguments), error, details })
+          })
+        ),
+        Effect.provideService(Digest.Digest, digest)
+      )
+    })
+
+    const call = Effect.fn("ToolCalls.call")(function* <T extends Tool.Any>(
+      tools: TurnTools,
+      tool: T,
+      parameters: Tool.ParametersOf<T>,
+      parent?: Ids.CallId
+    ): Effect.fn.Return<Tool.SuccessOf<T>, Tool.CallError<T>> {
+      const isSuccess = Schema.is(tool.success)
+      const made = { callId: yield* Ids.makeCallId, ...(parent === undefined ? {} : { parentCallId: parent }) }
+      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+        const registration = yield* find(tools, tool.name)
+        if (registration.tool !== tool) return yield* new ToolError.UnknownTool({ tool: tool.name, offered: [] })
+        const given = yield* encoded(tool, parameters)
+        return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
+      })
+      const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
+      const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(Effect.catch((error) => declared(tool, error)))
+      return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
+    })
+
+    return ToolCalls.of({
+      forTurn,
+      run,
+      call,
+      cancel: running.cancel,
+      canonicalName: ToolName.canonical,
+      replay: (name) =>
+        Effect.map(registry.find(ToolName.canonical(name)), (registration) => registration?.tool.replay ?? "unknown")
+    })
+  })
+).pipe(Layer.provide(Digest.layerWebCrypto))
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Which tools a turn has
+
+/** How an answer is declared: always there, whatever the policy. */
+const always = "pre_response"
+
+const allows = (policy: Policy, name: string): boolean =>
+  name === always ||
+  (!ToolPattern.matches(policy.deny, name) && (policy.allow.length === 0 || ToolPattern.matches(policy.allow, name)))
+
+const isGranted = (granted: Capability.Granted, tool: Tool.Any): boolean =>
+  tool.capabilities.every(({ capability }) => granted.names.includes(capability))
+
+const isOffered = ({ offeredWhen, tool }: Registration.Registration, scope: ToolContext.TurnScope): boolean =>
+  tool.name === always || offeredWhen(scope)
+
+const offerOf = ({ parameters, tool: { description, name } }: Registration.Registration): Offer => ({
+  name,
+  description,
+  parameters
+})
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One call
+
+type Made = Pick<Call, "callId" | "parentCallId">
+
+const contextOf = (scope: ToolContext.TurnScope, made: Made): Registration.Call => ({
+  ...scope,
+  callId: made.callId,
+  ...(made.parentCallId === undefined ? {} : { parentCallId: made.parentCallId }),
+  idempotencyKey: made.callId
+})
+
+const announce = (
+  scope: ToolContext.TurnScope,
+  made: Made,
+  tool: Pick<Tool.Any, "name" | "identifiedBy">,
+  parameters: Arguments.JsonObject
+): EventStage.Announced => ({
+  scope,
+  callId: made.callId,
+  parentCallId: made.parentCallId,
+  tool: tool.name,
+  detail: Display.line(tool, parameters),
+  redact: Display.withoutSecretsOf(parameters)
+})
+
+const isObject = (json: Schema.Json): json is Arguments.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+/** Parameters given by code, as the JSON a model would have written. */
+const encoded = <T extends Tool.Any>(
+  tool: T,
+  parameters: Tool.ParametersOf<T>
+): Effect.Effect<Arguments.JsonObject, ToolError.InvalidToolArguments> =>
+  Schema.encodeEffect(Schema.toCodecJson(tool.parameters))(parameters).pipe(
+    Effect.mapError((error) => new ToolError.InvalidToolArguments({ tool: tool.name, problem: error.message })),
+    Effect.filterOrFail(
+      isObject,
+      () => new ToolError.InvalidToolArguments({ tool: tool.name, problem: "an object is needed" })
+    )
+  )
+
+/** The failure as one of those that the tool's type promises. */
+const declared = <T extends Tool.Any>(tool: T, error: Tool.Failure): Effect.Effect<never, Tool.CallError<T>> => {
+  if (promises(tool, error)) return Effect.fail(error)
+  return Effect.fail(new ToolError.ToolRefused({ tool: tool.name, code: error.code, reason: error.message }))
+}
+
+const promises = <T extends Tool.Any>(tool: T, error: unknown): error is Tool.CallError<T> => {
+  if (Schema.is(tool.failure)(error)) return true
+  if (error instanceof ToolError.ToolTimeout || error instanceof ToolError.ToolCancelled) {
+    return tool.cancellation === "interruptible"
+  }
+  return fromEveryTool.some((kind) => error instanceof kind)
+}
+
+const fromEveryTool = [
+  ToolError.InvalidToolArguments,
+  ToolError.ToolDenied,
+  ToolError.ToolLimitReached,
+  ToolError.UnknownTool,
+  ToolError.ToolRefused,
+  ToolError.ToolCrashed,
+  Capability.CapabilityNotGranted
+]
