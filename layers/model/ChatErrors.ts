@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { APIConnectionError, APIError } from "openai"
-import { transportError } from "../../src/model/ModelError.ts"
+import { contextLength, transportError } from "../../src/model/ModelError.ts"
 import * as Text from "../../src/model/Text.ts"
 
 /** Whom the error is about. */
@@ -100,7 +100,7 @@ const fromStatus = (
   if (body !== undefined && isContextLength(body)) {
     return new AiError.InvalidRequestError({
       parameter: "messages",
-      constraint: "context-length",
+      constraint: contextLength,
       description: `The conversation is longer than model "${target.model}" can read`
     })
   }

@@ -70,6 +70,9 @@ export const transportCode = (error: AiError.AiError): TransportCode | undefined
   return isTransportMetadata(metadata) ? metadata.code : undefined
 }
 
+/** `constraint` of an `InvalidRequestError` whose cause is a history longer than the model can read. */
+export const contextLength = "context-length"
+
 /** What a caller needs to know of a failed request. `message` is one line for a person. */
 export interface ModelFailure {
   /** Stable error code, `model:reason`. */
@@ -82,9 +85,8 @@ export interface ModelFailure {
 
 /** Reads an `AiError` into a code, a line of text and the retry decision. */
 export const describe = (error: AiError.AiError): ModelFailure => {
-  const transport = transportCode(error)
   return {
-    code: `model:${transport ?? codes[error.reason._tag]}`,
+    code: `model:${transportCode(error) ?? codeOf(error.reason)}`,
     message: describeReason(error.reason),
     retryable: error.isRetryable,
     retryAfter: error.retryAfter
@@ -92,6 +94,9 @@ export const describe = (error: AiError.AiError): ModelFailure => {
 }
 
 const isTransportMetadata = Schema.is(Schema.Struct({ code: TransportCode }))
+
+const codeOf = (reason: AiError.AiErrorReason): string =>
+  reason._tag === "InvalidRequestError" && reason.constraint === contextLength ? contextLength : codes[reason._tag]
 
 const codes: Record<AiError.AiErrorReason["_tag"], string> = {
   RateLimitError: "rate-limited",
