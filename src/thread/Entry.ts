@@ -8,7 +8,10 @@
 import * as Schema from "effect/Schema"
 import * as Ids from "../Ids.ts"
 
-/** Where a message may join a running turn: before the next model call, only between tool calls, or not at all. */
+/**
+ * When a message may join a running turn. `now`: at the next safe point; calls of the current response that have not begun
+ * are skipped. `after-tool`: when the current response's calls are done. `after-turn`: never; it gets a turn of its own.
+ */
 export const Delivery = Schema.Literals(["now", "after-tool", "after-turn"])
 export type Delivery = typeof Delivery.Type
 
@@ -111,7 +114,7 @@ export const Entry = Schema.TaggedUnion({
     agent: Schema.String,
     tools: Schema.Array(Schema.String)
   },
-  /** A turn goes on in another life of the process; `attempt` counts from 2. */
+  /** A turn goes on in another life of the process; `attempt` counts the lives that did not end on purpose, and this one. */
   TurnResumed: { turnId: Ids.TurnId, attempt: Schema.Int },
   /** Newer messages joined a running turn. */
   MessagesFolded: { turnId: Ids.TurnId, messageIds: Schema.Array(Ids.MessageId) },

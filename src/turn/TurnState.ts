@@ -48,6 +48,8 @@ export interface TurnState {
   readonly unreadableResponses: number
   /** A response asked for more calls than the turn has left. */
   readonly callsUsedUp: boolean
+  /** A call of the last response was denied: the others are not run and nobody is asked about them. */
+  readonly denied: boolean
   readonly failures: ReadonlyMap<string, number>
   /** A failure has repeated and the correction for it is due. */
   readonly guidanceDue: string | undefined
@@ -86,6 +88,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   toolsUsed: [],
   unreadableResponses: 0,
   callsUsedUp: false,
+  denied: false,
   failures: new Map(),
   guidanceDue: undefined,
   iteration: [],
@@ -156,7 +159,17 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
       text: "This call was not run: the response was cut off by the output limit before it was complete. Make the call again with less text, in several calls if need be."
     }
   }
-  if (state.toolCalls + state.pending.length > limits.maxToolCalls) {
+  if (state.denied) {
+    return {
+      _tag: "RefuseCalls",
+      calls: state.pending,
+      outcome: "skipped",
+      code: "turn:after_denial",
+      text: "This call was not run, because another call of the same response was not allowed."
+    }
+  }
+  // Checked once for a whole response, so that it is run or refused as one.
+  if (state.iteration.length === 0 && state.toolCalls + state.pending.length > limits.maxToolCalls) {
     return {
       _tag: "RefuseCalls",
       calls: state.pending,
@@ -189,6 +202,7 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
     cut: state.cut && !done,
     toolCalls: state.toolCalls + (entry.outcome === "skipped" ? 0 : 1),
     callsUsedUp: state.callsUsedUp || overLimit,
+    denied: !done && (state.denied || entry.outcome === "denied"),
     toolsUsed: state.toolsUsed.includes(entry.name) ? state.toolsUsed : [...state.toolsUsed, entry.name],
     format: formatOf(entry) ?? state.format,
     unreadableResponses: entry.outcome === "completed" ? 0 : state.unreadableResponses + (unreadable && done ? 1 : 0),

@@ -1,0 +1,62 @@
+/** The prompt files of an installation: `main.md`, `policies/*.md`, `channels/<channel>.md` in `[llm].prompts_dir`. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import * as Settings from "../../src/config/Settings.ts"
+import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
+
+export class PromptUnreadable extends Schema.TaggedError<PromptUnreadable>()("PromptUnreadable", {
+  path: Schema.String,
+  key: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `The prompt file ${this.path} (${this.key}) cannot be used: ${this.reason}.`
+  }
+}
+
+/**
+ * The main agent's prompt: `[llm].system_prompt_file`, else `[llm].system_prompt`, else `main.md` of the prompts directory,
+ * else the built-in one.
+ */
+export const mainPrompt = Effect.gen(function* () {
+  const { llm } = yield* Settings.Settings
+  const file = llm.system_prompt_file?.trim() ?? ""
+  if (file !== "") return yield* named(file)
+  if (llm.system_prompt !== undefined && llm.system_prompt.trim() !== "") return llm.system_prompt
+  return (yield* optional(`${llm.prompts_dir}/main.md`)) ?? SystemPrompt.defaultMainPrompt
+})
+
+/** Policies in the order of their names. */
+export const policies = Effect.gen(function* () {
+  const { llm } = yield* Settings.Settings
+  const fs = yield* FileSystem.FileSystem
+  const directory = `${llm.prompts_dir}/policies`
+  const names = yield* Effect.orElseSucceed(fs.readDirectory(directory), (): Array<string> => [])
+  const texts = yield* Effect.forEach(
+    names.filter((name) => name.endsWith(".md")).sort(),
+    (name) => optional(`${directory}/${name}`)
+  )
+  return texts.filter((text) => text !== undefined)
+})
+
+/** The conventions of a channel. */
+export const channel = Effect.fnUntraced(function* (name: string) {
+  const { llm } = yield* Settings.Settings
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? yield* optional(`${llm.prompts_dir}/channels/${name}.md`) : undefined
+})
+
+/** A file that the configuration names must be there and say something. */
+const named = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const unreadable = (reason: string) => new PromptUnreadable({ path, key: "[llm].system_prompt_file", reason })
+  const text = yield* Effect.mapError(fs.readFileString(path), (error) => unreadable(error.reason._tag))
+  return text.trim() === "" ? yield* unreadable("it is empty") : text
+})
+
+/** A file that may be absent; one that says nothing counts as absent. */
+const optional = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.orElseSucceed(fs.readFileString(path), () => "")
+  return text.trim() === "" ? undefined : text
+})

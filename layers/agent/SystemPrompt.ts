@@ -1,0 +1,37 @@
+/** Composes system prompts from the prompt files, which are read once. */
+import * as Cache from "effect/Cache"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
+import * as Settings from "../../src/config/Settings.ts"
+import * as PromptFiles from "./PromptFiles.ts"
+
+/** Channels whose conventions are kept; far more than there are. */
+const cachedChannels = 64
+
+const make = Effect.gen(function* () {
+  const policies = yield* PromptFiles.policies
+  const channels = yield* Cache.make({
+    capacity: cachedChannels,
+    timeToLive: Duration.infinity,
+    lookup: PromptFiles.channel
+  })
+  return SystemPrompt.SystemPrompt.of({
+    compose: Effect.fn("SystemPrompt.compose")(function* ({ agent, tools, turn }) {
+      const conventions = yield* Cache.get(channels, turn.channel)
+      return [
+        agent.prompt,
+        ...policies,
+        SystemPrompt.capabilityStatus(tools),
+        ...(conventions === undefined ? [] : [conventions])
+      ]
+        .map((part) => part.trim())
+        .join("\n\n")
+    })
+  })
+})
+
+export const layer: Layer.Layer<SystemPrompt.SystemPrompt, never, Settings.Settings | FileSystem.FileSystem> =
+  Layer.effect(SystemPrompt.SystemPrompt, make)

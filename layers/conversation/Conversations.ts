@@ -1,0 +1,117 @@
+/** Conversations behind the cluster: accept writes, the owner of the thread is told, and everything else is asked of it. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import type * as Approvals from "../../src/approval/Approvals.ts"
+import { ConversationEntity, type Signal } from "../../src/conversation/ConversationEntity.ts"
+import { Conversations, ConversationUnavailable, type WatchItem } from "../../src/conversation/Conversations.ts"
+import * as Journal from "../../src/conversation/Journal.ts"
+import type * as Ids from "../../src/Ids.ts"
+import * as Threads from "../../src/thread/Threads.ts"
+
+const pageSize = 200
+
+const make = Effect.gen(function* () {
+  const journal = yield* Journal.Journal
+  const threads = yield* Threads.Threads
+  const actorOf = yield* ConversationEntity.client
+
+  const accept = Effect.fn("Conversations.accept")(function* (message: Journal.InboundMessage) {
+    const accepted = yield* journal.accept(message)
+    if (accepted.duplicate) return accepted
+    const { messageId, seq, threadId } = accepted
+    // A hint: should it be lost, the sweep finds the message in its table.
+    yield* Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
+    return accepted
+  })
+
+  const stop = Effect.fn("Conversations.stop")(function* (threadId: Ids.ThreadId, by: string) {
+    yield* threads.get(threadId)
+    return yield* Effect.catchTag(actorOf(threadId).Stop({ by }), clusterFailures, unreachable(threadId))
+  })
+
+  const decide = Effect.fn("Conversations.decide")(function* (
+    threadId: Ids.ThreadId,
+    approvalId: Ids.ApprovalId,
+    decision: Approvals.Decision,
+    approver: string
+  ) {
+    yield* threads.get(threadId)
+    const answer = { approvalId, decision, approver }
+    yield* Effect.catchTag(actorOf(threadId).Decide(answer), clusterFailures, unreachable(threadId))
+  })
+
+  const inspect = Effect.fn("Conversations.inspect")(function* (threadId: Ids.ThreadId) {
+    yield* threads.get(threadId)
+    return yield* Effect.catchTag(actorOf(threadId).Inspect(), clusterFailures, unreachable(threadId))
+  })
+
+  return Conversations.of({
+    accept,
+    stop,
+    decide,
+    inspect,
+    watch: (threadId, { from }) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          yield* threads.get(threadId)
+          const cursor = yield* Ref.make(from)
+          return actorOf(threadId)
+            .Watch()
+            .pipe(
+              Stream.mapError((error) => unavailable(threadId, error)),
+              Stream.flatMap((signal) => itemsOf(threads, threadId, cursor, signal))
+            )
+        })
+      )
+  })
+})
+
+export const layer = Layer.effect(Conversations, make)
+
+/** What one signal adds to a watcher's stream: the log as far as it goes now, or the live event itself. */
+const itemsOf = (
+  threads: Threads.Threads["Service"],
+  threadId: Ids.ThreadId,
+  cursor: Ref.Ref<number>,
+  signal: Signal
+): Stream.Stream<WatchItem> => {
+  const log = Stream.paginate(undefined, () => nextPage(threads, threadId, cursor))
+  if (signal._tag === "Listening") {
+    const caughtUp = Effect.map(Ref.get(cursor), (next): WatchItem => ({ _tag: "CaughtUp", seq: next - 1 }))
+    return Stream.concat(log, Stream.fromEffect(caughtUp))
+  }
+  const { event } = signal
+  return event._tag === "EntriesCommitted" || event._tag === "MessageAccepted"
+    ? log
+    : Stream.succeed({ _tag: "Live", event })
+}
+
+/** The next entries that the watcher has not seen, and whether there may be more. */
+const nextPage = Effect.fnUntraced(function* (
+  threads: Threads.Threads["Service"],
+  threadId: Ids.ThreadId,
+  cursor: Ref.Ref<number>
+) {
+  const page = yield* threads.entries(threadId, { from: yield* Ref.get(cursor), limit: pageSize })
+  const last = page.at(-1)
+  if (last !== undefined) yield* Ref.set(cursor, last.seq + 1)
+  const items = page.map((stored): WatchItem => ({ _tag: "Entry", stored }))
+  return [items, page.length === pageSize ? Option.some(undefined) : Option.none<undefined>()] as const
+})
+
+/** The ways in which the cluster says that it cannot reach an actor now. */
+const clusterFailures = [
+  "MailboxFull",
+  "AlreadyProcessingMessage",
+  "PersistenceError",
+  "EntityNotAssignedToRunner"
+] as const
+
+const unavailable = (threadId: Ids.ThreadId, error: { readonly message: string }) =>
+  new ConversationUnavailable({ threadId, reason: error.message })
+
+const unreachable = (threadId: Ids.ThreadId) => (error: { readonly message: string }) =>
+  Effect.fail(unavailable(threadId, error))

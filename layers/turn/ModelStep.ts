@@ -1,0 +1,115 @@
+/** One model response: asks, streams the pieces to watchers, and gathers the whole. */
+import type * as AiError from "effect/ai/AiError"
+import type * as Prompt from "effect/ai/Prompt"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Ids from "../../src/Ids.ts"
+import type * as Models from "../../src/model/Models.ts"
+import * as ToolSchema from "../../src/model/ToolSchema.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+
+/** The model said nothing and called nothing, every time it was asked. */
+export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyResponse", { attempts: Schema.Int }) {
+  readonly code = "model:empty_response"
+  override get message() {
+    return `The model gave an empty response ${this.attempts} times in a row.`
+  }
+}
+
+export interface Request {
+  readonly model: Models.ModelHandle
+  readonly prompt: Prompt.Prompt
+  readonly tools: ReadonlyArray<ToolCalls.Offer>
+  /** How many more times an empty response is asked for again. */
+  readonly retries: number
+  readonly onDelta: (kind: "text" | "reasoning", text: string) => Effect.Effect<void>
+}
+
+export interface Response {
+  readonly text: string
+  readonly reasoning: ReadonlyArray<Entry.Reasoning>
+  readonly calls: ReadonlyArray<Entry.ToolCallRequest>
+  readonly finishReason: string
+  readonly usage: Entry.Usage
+}
+
+/** Retries an empty response; every other retry belongs to the model's adapter, which knows what is safe to repeat. */
+export const ask = (request: Request): Effect.Effect<Response, AiError.AiError | EmptyResponse> =>
+  askOnce(request).pipe(
+    Effect.flatMap((response) =>
+      response.text.trim() === "" && response.calls.length === 0
+        ? Effect.fail(new EmptyResponse({ attempts: request.retries + 1 }))
+        : Effect.succeed(response)
+    ),
+    Effect.retry({
+      while: (error) => error._tag === "EmptyResponse",
+      schedule: Schedule.exponential("200 millis"),
+      times: request.retries
+    })
+  )
+
+const askOnce = Effect.fnUntraced(function* (request: Request) {
+  const gathered = new Gathered()
+  yield* Stream.runForEach(
+    ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
+    (part) => {
+      switch (part.type) {
+        case "text-delta":
+          gathered.text += part.delta
+          return request.onDelta("text", part.delta)
+        case "reasoning-delta":
+          gathered.reason(part.id, part.delta)
+          return request.onDelta("reasoning", part.delta)
+        case "tool-call":
+          gathered.calls.push({ name: part.name, arguments: argumentsText(part.params) })
+          return Effect.void
+        case "finish":
+          gathered.finishReason = part.reason
+          gathered.usage = usageOf(part.usage)
+          return Effect.void
+        case "error":
+          return Effect.die(part.error)
+        default:
+          return Effect.void
+      }
+    }
+  )
+  return {
+    text: gathered.text,
+    reasoning: [...gathered.reasoning.values()].map((text) => ({ text })),
+    // Providers repeat ids, leave them out or reuse them in a later turn; ours are unique for ever.
+    calls: yield* Effect.forEach(gathered.calls, (call) =>
+      Effect.map(Ids.makeCallId, (callId) => ({ callId, ...call }))
+    ),
+    finishReason: gathered.finishReason,
+    usage: gathered.usage
+  }
+})
+
+class Gathered {
+  text = ""
+  readonly reasoning = new Map<string, string>()
+  readonly calls: Array<{ readonly name: string; readonly arguments: string }> = []
+  finishReason = "unknown"
+  usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
+
+  reason(id: string, delta: string) {
+    this.reasoning.set(id, (this.reasoning.get(id) ?? "") + delta)
+  }
+}
+
+/** Adapters hand over a parsed object when the arguments were JSON, and the text as it came when not. */
+const argumentsText = (params: unknown): string => (typeof params === "string" ? params : JSON.stringify(params ?? {}))
+
+const usageOf = (usage: {
+  readonly inputTokens: { readonly total?: number | undefined; readonly cacheRead?: number | undefined }
+  readonly outputTokens: { readonly total?: number | undefined; readonly reasoning?: number | undefined }
+}): Entry.Usage => ({
+  inputTokens: usage.inputTokens.total ?? 0,
+  outputTokens: usage.outputTokens.total ?? 0,
+  ...(usage.inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: usage.inputTokens.cacheRead }),
+  ...(usage.outputTokens.reasoning === undefined ? {} : { reasoningTokens: usage.outputTokens.reasoning })
+})

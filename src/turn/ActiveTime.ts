@@ -1,0 +1,50 @@
+/** The time a turn has worked: wall-clock time less the time it waited for a person. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+export class TurnTimedOut extends Schema.TaggedError<TurnTimedOut>()("TurnTimedOut", { limitMillis: Schema.Int }) {
+  readonly code = "turn:timeout"
+  override get message() {
+    return `The turn used up its ${Math.round(this.limitMillis / 1000)} seconds ([runtime].agent_timeout_seconds).`
+  }
+}
+
+/** Stops the clock of the turn, and of the tool call, that asks a person, for as long as the person takes. */
+export class PersonWait extends Context.Reference<{
+  readonly during: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}>("troupe/turn/PersonWait", { defaultValue: () => ({ during: (wait) => wait }) }) {}
+
+/** Runs an effect that fails when it has worked for longer than the limit. Inside it, `PersonWait` stops the clock. */
+export const limit = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  limit: Duration.Duration
+): Effect.Effect<A, E | TurnTimedOut, R> =>
+  Effect.gen(function* () {
+    const limitMillis = Duration.toMillis(limit)
+    const startedAt = yield* Clock.currentTimeMillis
+    let waits = 0
+    let waitingSince = 0
+    let waited = 0
+
+    const begin = Effect.map(Clock.currentTimeMillis, (now) => {
+      if (waits++ === 0) waitingSince = now
+    })
+    const end = Effect.map(Clock.currentTimeMillis, (now) => {
+      if (--waits === 0) waited += now - waitingSince
+    })
+    const left = Effect.map(Clock.currentTimeMillis, (now) => {
+      const idle = waited + (waits > 0 ? now - waitingSince : 0)
+      return limitMillis - (now - startedAt - idle)
+    })
+    // While a person is waited for, what is left does not shrink, so the watch just sleeps another round.
+    const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(left, (millis) =>
+      millis <= 0 ? Effect.fail(new TurnTimedOut({ limitMillis })) : Effect.andThen(Effect.sleep(millis), watch)
+    )
+    const timed = Effect.provideService(work, PersonWait, {
+      during: (wait) => Effect.acquireUseRelease(begin, () => wait, () => end)
+    })
+    return yield* Effect.raceFirst(timed, watch)
+  })

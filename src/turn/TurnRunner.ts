@@ -1,0 +1,32 @@
+/** Runs one turn of a thread from where its journal stands to its end. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Journal from "../conversation/Journal.ts"
+import type * as Ids from "../Ids.ts"
+import type * as Threads from "../thread/Threads.ts"
+
+export interface TurnRun {
+  readonly thread: Threads.Thread
+  readonly claim: Journal.Claim
+  readonly turnId: Ids.TurnId
+  /** A new turn takes up these messages; a turn that another life began goes on. */
+  readonly begin: { readonly _tag: "Start"; readonly messageIds: ReadonlyArray<Ids.MessageId> } | { readonly _tag: "Resume" }
+  /** Whether messages may have come in since the last `takeNews`. Cheap: it looks at no table. */
+  readonly peekNews: Effect.Effect<boolean>
+  readonly takeNews: Effect.Effect<boolean>
+  /** Whether a person asked to stop the turn: then its interruption ends it, otherwise it only leaves it. */
+  readonly stopRequested: Effect.Effect<boolean>
+}
+
+export class TurnRunner extends Context.Service<
+  TurnRunner,
+  {
+    /**
+     * Ends with the turn: answered, failed or stopped. When it is interrupted without a stop, the turn stays in the
+     * journal, to be resumed.
+     */
+    readonly run: (run: TurnRun) => Effect.Effect<void, Journal.ClaimLost>
+    /** Ends a turn that crashed the process too often. */
+    readonly park: (run: TurnRun) => Effect.Effect<void, Journal.ClaimLost>
+  }
+>()("troupe/turn/TurnRunner") {}
