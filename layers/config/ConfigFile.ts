@@ -32,7 +32,7 @@ export interface Options {
 }
 
 /** The variable that names the settings file when the command line does not. */
-export const pathVariable = "TROUPE_CONFIG"
+const pathVariable = "TROUPE_CONFIG"
 
 /** The file looked for in the working directory when nothing names one. */
 export const defaultFile = "config.toml"
@@ -41,7 +41,7 @@ export const defaultFile = "config.toml"
  * Finds the settings file: the given path, else the one `TROUPE_CONFIG` names, else `config.toml` in the working directory,
  * else none. A file that was named must be there.
  */
-export const locate = Effect.fn("ConfigFile.locate")(function* (
+const locate = Effect.fn("ConfigFile.locate")(function* (
   options: Options = {}
 ): Effect.fn.Return<Source, ConfigError, Environment | FileSystem.FileSystem | Path.Path> {
   const environment = yield* Environment

@@ -120,7 +120,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/(
 // The settings in force
 
 /** Stands for a secret that is set. */
-export const mask = "***"
+const mask = "***"
 
 /** Settings as a TOML text with all keys that have a value; secrets that are set show as `***`. */
 export const settingsText = Effect.fnUntraced(function* (settings: SettingsValue) {

@@ -35,7 +35,7 @@ export const schema = Key.table({
 })
 
 /** What must hold between keys, all sections together. */
-export const rules: ReadonlyArray<Rule<SettingsValue>> = [
+const rules: ReadonlyArray<Rule<SettingsValue>> = [
   ...Http.rules,
   ...Providers.rules,
   ...Llm.rules,

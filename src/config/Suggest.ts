@@ -1,22 +1,29 @@
 /** "Did you mean …?": the known word nearest to a misspelled one. */
 
-/** The nearest candidate, if one is near enough to be meant. Case, `-` and `_` count for nothing. */
+/**
+ * The nearest candidate, if one is near enough to be meant: at most one slip in three letters. Case, `-` and `_` count for
+ * nothing, and a part of a longer name (`level` for `log_level`) is nearly as good as the whole.
+ */
 export const nearest = (word: string, candidates: ReadonlyArray<string>): string | undefined => {
   const wanted = plain(word)
-  const limit = Math.max(1, Math.floor(wanted.length / 3))
   let best: string | undefined
-  let bestDistance = limit + 1
+  let bestDistance = Math.max(1, wanted.length / 3)
   for (const candidate of candidates) {
-    const known = plain(candidate)
-    if (Math.abs(known.length - wanted.length) >= bestDistance) continue
-    const distance = editDistance(wanted, known)
-    if (distance < bestDistance) {
+    const parts = candidate.split("_").filter((part) => part.length >= shortestPart)
+    const distance = Math.min(
+      editDistance(wanted, plain(candidate)),
+      ...parts.map((part) => editDistance(wanted, plain(part)) + partPenalty)
+    )
+    if (distance < bestDistance || (distance === bestDistance && best === undefined)) {
       best = candidate
       bestDistance = distance
     }
   }
   return best
 }
+
+const shortestPart = 4
+const partPenalty = 0.5
 
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_\s]/g, "")
 

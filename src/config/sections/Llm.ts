@@ -1,3 +1,4 @@
+import * as Known from "../../model/Providers.ts"
 import * as Key from "../Key.ts"
 import type { Rule } from "../Rule.ts"
 import * as Values from "../Values.ts"
@@ -7,7 +8,7 @@ export const section = Key.key(
   Key.table({
     provider: Key.key(
       Values.LowerCaseName,
-      Providers.offline,
+      Known.offline,
       "Where the model comes from: a [providers.<name>] section, a known provider, or offline (a helper that is no language model)."
     ),
     model: Key.key(Values.Text, "", "Model to use, as its provider calls it; needed unless the provider is offline."),
@@ -58,7 +59,7 @@ type Read = { readonly llm: typeof section.Type; readonly providers: typeof Prov
 /** The provider must exist, and a real one must be told which model. */
 export const rules: ReadonlyArray<Rule<Read>> = [
   ({ llm, providers }) => {
-    const known = [...new Set([Providers.offline, ...Object.keys(providers), ...Providers.knownProviders])]
+    const known = [...new Set([Known.offline, ...Object.keys(providers), ...Providers.knownNames])]
     return known.includes(llm.provider)
       ? []
       : [
@@ -72,7 +73,7 @@ export const rules: ReadonlyArray<Rule<Read>> = [
         ]
   },
   ({ llm }) =>
-    llm.provider === Providers.offline || llm.model.trim() !== ""
+    llm.provider === Known.offline || llm.model.trim() !== ""
       ? []
       : [
           {

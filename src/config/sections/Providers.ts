@@ -1,20 +1,20 @@
 import * as Schema from "effect/Schema"
+import * as Known from "../../model/Providers.ts"
 import * as Key from "../Key.ts"
 import type { Finding, Rule } from "../Rule.ts"
 import * as Values from "../Values.ts"
 
 /** Providers whose address and protocol are known, so that a section for them may leave both out. */
-export const knownProviders: ReadonlyArray<string> = ["openai", "openrouter", "ollama", "vllm", "lmstudio"]
-
-/** The built-in helper that is no language model. It needs no section and can have none. */
-export const offline = "offline"
+export const knownNames: ReadonlyArray<string> = Known.knownProviders
+  .map((provider) => provider.name)
+  .filter((name) => name !== Known.offline)
 
 const Provider = Key.table({
   api_key: Key.key(Values.Secret, "", "Key sent as the bearer token; empty sends none (local servers)."),
   base_url: Key.optional(
     Values.HttpUrl,
     "http://127.0.0.1:8000/v1",
-    `Address of the API, up to and including /v1; may be left out for ${knownProviders.join(", ")}.`
+    `Address of the API, up to and including /v1; may be left out for ${knownNames.join(", ")}.`
   ),
   headers: Key.key(
     Schema.Record(Schema.String, Values.Secret).annotate({ expected: "a table of texts" }),
@@ -32,7 +32,7 @@ const Provider = Key.table({
 export const section = Key.key(
   Key.tables(Provider),
   {},
-  `A place models come from. Known names: ${knownProviders.join(", ")}; any other name needs a base_url.`,
+  `A place models come from. Known names: ${knownNames.join(", ")}; any other name needs a base_url.`,
   { placeholder: "name" }
 )
 
@@ -43,7 +43,7 @@ export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type
   ({ providers }) =>
     Object.entries(providers).flatMap(([name, provider]): ReadonlyArray<Finding> => {
       const path = ["providers", name]
-      if (name === offline) {
+      if (name === Known.offline) {
         return [{ path, found: "a section for the built-in helper", expected: "no such section: it has no settings" }]
       }
       if (!providerName.test(name)) {
@@ -51,14 +51,14 @@ export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type
           { path, found: "a name that cannot be chosen", expected: 'lower-case letters, digits, "_", "-" and "."' }
         ]
       }
-      return provider.base_url !== undefined || knownProviders.includes(name)
+      return provider.base_url !== undefined || knownNames.includes(name)
         ? []
         : [
             {
               path: [...path, "base_url"],
               found: "nothing",
               expected: "an http:// or https:// address",
-              hint: `only ${knownProviders.join(", ")} have one built in`
+              hint: `only ${knownNames.join(", ")} have one built in`
             }
           ]
     })
