@@ -27,7 +27,7 @@ export const fromThrown = (thrown: unknown, target: Target, now: number): AiErro
   }
   if (thrown instanceof APIError) {
     const body = decodeBody(thrown.error)
-    const status = typeof thrown.status === "number" ? thrown.status : statusOf(body?.code)
+    const status = typeof thrown.status === "number" ? thrown.status : statusOf(body)
     return aiError(fromStatus(status, body, target, retryAfterOf(thrown.headers, body?.message, now)))
   }
   if (thrown instanceof SyntaxError) {
@@ -42,7 +42,7 @@ export const fromThrown = (thrown: unknown, target: Target, now: number): AiErro
 /** Reads an `error` field found in an answer whose status said success. */
 export const fromErrorValue = (error: unknown, target: Target): AiError.AiError => {
   const body = decodeBody(error)
-  return aiError(fromStatus(statusOf(body?.code), body, target, retryAfterOf(undefined, body?.message, 0)))
+  return aiError(fromStatus(statusOf(body), body, target, retryAfterOf(undefined, body?.message, 0)))
 }
 
 const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAiChat", method: "request", reason })
@@ -84,9 +84,26 @@ const decodeStruct = Schema.decodeUnknownOption(Body)
 const asText = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
 
-// Errors inside a stream have no status; some carry one as their code.
-const statusOf = (code: string | undefined): number | undefined =>
-  code !== undefined && /^[45]\d\d$/.test(code) ? Number(code) : undefined
+/** Errors inside a stream have no status; their code or type stands for one. */
+const statusOf = (body: ErrorBody | undefined): number | undefined => {
+  if (body === undefined) return undefined
+  if (/^[45]\d\d$/.test(body.code)) return Number(body.code)
+  return statusNames[body.code] ?? statusNames[body.type]
+}
+
+const statusNames: Record<string, number | undefined> = {
+  invalid_api_key: 401,
+  authentication_error: 401,
+  permission_error: 403,
+  model_not_found: 404,
+  not_found_error: 404,
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  server_error: 500,
+  api_error: 500,
+  overloaded_error: 503
+}
 
 const fromStatus = (
   status: number | undefined,
@@ -140,7 +157,6 @@ const fromStatus = (
       description: `${who} redirects to another address; set [providers.${target.provider}].base_url to it`
     })
   }
-  if (body?.code === "rate_limit_exceeded") return new AiError.RateLimitError(retryAfter === undefined ? {} : { retryAfter })
   return new AiError.InternalProviderError({
     description: `${who} failed${status === undefined ? "" : ` (${status})`}${quote}`
   })

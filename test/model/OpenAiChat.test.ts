@@ -357,6 +357,8 @@ describe("failures", () => {
     ["200 with a web page", { headers: { "content-type": "text/html" }, steps: [Fake.send("<html>")] }, "model:invalid-response", false, /base_url/],
     ["200 with an error", Fake.json({ error: { message: "upstream", code: 502 } }), "model:provider-failed", true, /upstream/],
     ["an error event", Fake.stream(Fake.event({ error: { message: "overloaded", code: 529 } })), "model:provider-failed", true, /overloaded/],
+    ["an error event for a bad key", Fake.stream(Fake.event({ error: { message: `Bad key ${secret}`, type: "authentication_error" } })), "model:authentication", false, /api_key/],
+    ["an error event for too many requests", Fake.stream(Fake.event({ error: { message: "try again in 2s", code: "rate_limit_exceeded" } })), "model:rate-limited", true, /2s/],
     ["an event that is not a chunk", Fake.stream(Fake.event({ choices: "none" })), "model:invalid-response", false, /base_url/]
   ]
 
