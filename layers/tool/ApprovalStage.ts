@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as Approvals from "../../src/approval/Approvals.ts"
 import * as Display from "../../src/tool/Display.ts"
+import type * as Tool from "../../src/tool/Tool.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
 import type { Invocation, Stage } from "./Invocation.ts"
 import type * as Running from "./Running.ts"
@@ -21,10 +22,18 @@ const ask = (
   invocation: Invocation
 ) => {
   const { call, parameters, registration: { tool }, tools } = invocation
-  const asking = approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(parameters) })
-  // Nothing of an atomic tool has begun yet, so its caller may still interrupt the wait; only `cancel` is not for it.
-  return tool.cancellation === "atomic" ? asking : running.interruptibly(invocation, asking)
+  const asking = running.interruptibly(
+    invocation,
+    approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(parameters) })
+  )
+  // Nothing of an atomic tool has begun yet, so the question can be withdrawn; but that it was cancelled is not its to say.
+  return tool.cancellation === "atomic"
+    ? Effect.catchIf(asking, isCancelled, () => Effect.succeed("cancelled" as const))
+    : asking
 }
+
+const isCancelled = (failure: Tool.Failure): failure is ToolError.ToolCancelled =>
+  failure instanceof ToolError.ToolCancelled
 
 const denied = (invocation: Invocation, reason: Exclude<Approvals.Outcome, "approved">): ToolError.ToolDenied =>
   new ToolError.ToolDenied({ tool: invocation.registration.tool.name, reason })

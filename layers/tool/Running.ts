@@ -14,6 +14,7 @@ import * as ToolError from "../../src/tool/ToolError.ts"
 import type { Invocation } from "./Invocation.ts"
 
 interface Entry {
+  readonly atomic: boolean
   cancelled: boolean
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
@@ -34,15 +35,18 @@ export interface Running {
 export const make = (): Running => {
   const entries = new Map<Ids.CallId, Entry>()
 
-  const track: Running["track"] = (invocation, effect) => {
-    const { tool } = invocation.registration
-    if (tool.cancellation === "atomic") return effect
-    return Effect.acquireUseRelease(
-      Effect.sync(() => entries.set(invocation.call.callId, { cancelled: false, fiber: undefined })),
+  const track: Running["track"] = (invocation, effect) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() =>
+        entries.set(invocation.call.callId, {
+          atomic: invocation.registration.tool.cancellation === "atomic",
+          cancelled: false,
+          fiber: undefined
+        })
+      ),
       () => effect,
       () => Effect.sync(() => entries.delete(invocation.call.callId))
     )
-  }
 
   const interruptibly: Running["interruptibly"] = Effect.fnUntraced(function* (invocation, effect) {
     const { name } = invocation.registration.tool
@@ -59,11 +63,13 @@ export const make = (): Running => {
 
   const cancel = Effect.fn("ToolCalls.cancel")(function* (callId: Ids.CallId) {
     const entry = entries.get(callId)
-    if (entry === undefined) return false
+    // Of an atomic tool only the question before it can be cancelled.
+    if (entry === undefined || (entry.atomic && entry.fiber === undefined)) return false
     entry.cancelled = true
-    if (entry.fiber === undefined) return true
-    yield* Fiber.interrupt(entry.fiber)
-    return wasInterrupted(yield* Fiber.await(entry.fiber))
+    const { fiber } = entry
+    if (fiber === undefined) return true
+    yield* Fiber.interrupt(fiber)
+    return wasInterrupted(yield* Fiber.await(fiber))
   })
 
   return { track, interruptibly, cancel }

@@ -1,0 +1,106 @@
+/** What tests of tools stand on: a turn, a registry, and the whole pipeline over whatever settings they choose. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
+import * as ChannelsLive from "../../layers/channel/Channels.ts"
+import * as SpillLive from "../../layers/spill/Spill.ts"
+import * as GrantsLive from "../../layers/tool/Grants.ts"
+import * as ToolCallsLive from "../../layers/tool/ToolCalls.ts"
+import * as ToolRegistryLive from "../../layers/tool/ToolRegistry.ts"
+import { Channels } from "../../src/channel/Channels.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import type { SettingsInput } from "../../src/config/Settings.ts"
+import type * as Event from "../../src/event/Event.ts"
+import { EventBus } from "../../src/event/EventBus.ts"
+import * as Ids from "../../src/Ids.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as Threads from "../../src/thread/Threads.ts"
+import { ToolCalls } from "../../src/tool/ToolCalls.ts"
+import type * as ToolCallsModule from "../../src/tool/ToolCalls.ts"
+import type * as ToolContext from "../../src/tool/ToolContext.ts"
+
+export const everything: ToolCallsModule.Policy = { allow: [], deny: [] }
+
+/** A new turn; its channel `phone` can ask for approvals, any other cannot. */
+export const makeScope = Effect.fnUntraced(function* (channel = "phone") {
+  const scope: ToolContext.TurnScope = {
+    ownerId: "primary",
+    threadId: yield* Ids.makeThreadId,
+    threadKey: Threads.ThreadKey.make(`${channel}:main`),
+    channel,
+    chat: "main",
+    turnId: yield* Ids.makeTurnId,
+    agent: "troupe",
+    chainDepth: 0
+  }
+  return scope
+})
+
+const temporaryDataDirectory = Layer.effect(
+  DataDirectory,
+  Effect.gen(function* () {
+    const paths = yield* Path.Path
+    const path = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped({ prefix: "troupe-tool-" })
+    return DataDirectory.of({ path, file: (name) => paths.join(path, name) })
+  })
+)
+
+const phone = Layer.effectDiscard(
+  Channels.use((channels) =>
+    channels.register({ name: "phone", capabilities: { approval: true, formatting: ["text"], files: false } })
+  )
+)
+
+/** The live pipeline and all below it. */
+export const pipeline = (settings: SettingsInput = {}) =>
+  ToolCallsLive.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        ToolRegistryLive.layer,
+        GrantsLive.layer,
+        EventBus.layer,
+        ChannelsLive.layer,
+        Settings.layer(settings),
+        temporaryDataDirectory
+      )
+    ),
+    Layer.provideMerge(NodeServices.layer)
+  )
+
+/** The tools of a new turn, on the channel. */
+export const startTurn = Effect.fnUntraced(function* (
+  policy: ToolCallsModule.Policy = everything,
+  channel?: string
+) {
+  return yield* (yield* ToolCalls).forTurn(yield* makeScope(channel), policy)
+})
+
+/** Runs one call as a model would make it. */
+export const callTool = Effect.fnUntraced(function* (
+  tools: ToolCallsModule.TurnTools,
+  name: string,
+  parameters: unknown,
+  options: { readonly callId?: Ids.CallId; readonly parentCallId?: Ids.CallId } = {}
+) {
+  return yield* (yield* ToolCalls).run(tools, {
+    callId: options.callId ?? (yield* Ids.makeCallId),
+    ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
+    name,
+    arguments: typeof parameters === "string" ? parameters : JSON.stringify(parameters)
+  })
+})
+
+/** Collects events as they come; reading the list waits for nothing. */
+export const recordEvents = Effect.gen(function* () {
+  const seen: Array<Event.Event> = []
+  const stream = yield* (yield* EventBus).subscribe
+  yield* Effect.forkScoped(Stream.runForEach(stream, (event) => Effect.sync(() => seen.push(event))), {
+    startImmediately: true
+  })
+  return seen
+})
