@@ -46,7 +46,7 @@ describe("decoding", () => {
           made.map(([, , path]) => path).toSorted()
         )
       }),
-    { arbitrary: { runs: 300 } }
+    { arbitrary: { runs: 150 } }
   )
 
   // ------------------------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ describe("decoding", () => {
           .replaceAll(`${marker}_SET`, "")
         assert.isFalse(leaks(text), text)
       }),
-    { arbitrary: { runs: 500 } }
+    { arbitrary: { runs: 300 } }
   )
 
   it.effect.prop(

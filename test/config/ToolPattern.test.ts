@@ -2,9 +2,27 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as ToolPattern from "../../src/config/ToolPattern.ts"
 
-/** Small alphabets make matches likely. */
-const Pattern = Schema.Array(Schema.Literals(["a", "b", "_", "*", "?", "[", "]", "!", "-"]))
-const Name = Schema.Array(Schema.Literals(["a", "b", "c", "_", "-", "]", "!", "["]))
+/** Small alphabets make matches likely, and whole sets as pieces make sets likely. */
+const pieces = [
+  "a",
+  "b",
+  "_",
+  "*",
+  "?",
+  "[ab]",
+  "[!a]",
+  "[]b]",
+  "[!]a]",
+  "[a-c]",
+  "[a-",
+  "[!",
+  "[",
+  "]",
+  "!",
+  "-"
+] as const
+const Pattern = Schema.Array(Schema.Literals(pieces)).check(Schema.isMaxLength(6))
+const Name = Schema.Array(Schema.Literals(["a", "b", "c", "_", "-", "]", "!", "["])).check(Schema.isMaxLength(6))
 
 /** The same notation read by recursion over text, and matched by trying every split: slow, and obviously right. */
 const oracle = (pattern: string, name: string): boolean => {
