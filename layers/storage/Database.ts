@@ -24,8 +24,7 @@ export type Services = SqlClient.SqlClient | SqliteClient.SqliteClient | Incarna
 /** What opening it can fail with. */
 export type OpenError = DatabaseUnusable | SchemaTooNew | MigrationFailed
 
-/** The name of the database file in the data directory. */
-export const fileName = "troupe.db"
+const fileName = "troupe.db"
 
 /** The store in the data directory. Whoever provides the directory decides whether it is locked; a daemon locks it. */
 export const layer: Layer.Layer<Services, OpenError, DataDirectory | Settings | FileSystem.FileSystem> = Layer.unwrap(

@@ -1,12 +1,10 @@
 /**
- * Registers this process in the database for as long as the layer lives. A row without an end belongs to a process that is
+ * Registers this process in the database for as long as the scope lives. A row without an end belongs to a process that is
  * running, or that was killed.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Ids from "../../src/Ids.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as NodeProcess from "./NodeProcess.ts"
@@ -23,9 +21,6 @@ export const make = Effect.gen(function* () {
   )
   return Incarnation.of({ id, startedAt })
 })
-
-/** The registration as a layer over an open, migrated database. */
-export const layer: Layer.Layer<Incarnation, SqlError, SqlClient.SqlClient> = Layer.effect(Incarnation, make)
 
 // A clock that was set back must not keep the end from being noted, hence the later of the two.
 const noteEnd = (sql: SqlClient.SqlClient, id: Ids.IncarnationId, startedAt: number): Effect.Effect<void> =>

@@ -19,8 +19,8 @@ export const steps: Steps = {
   "0001_first": first
 }
 
-/** The table in which the applied steps are recorded. */
-export const table = "schema_migrations"
+// The table in which the applied steps are recorded.
+const table = "schema_migrations"
 
 /**
  * Brings the database up to this release's schema, and gives the steps that ran. Two processes can call it at once: the second

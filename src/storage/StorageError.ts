@@ -71,14 +71,6 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
   }
 }
 
-/** Everything that opening the store can fail with. */
-export type StorageError =
-  | DataDirectoryInUse
-  | DataDirectoryUnusable
-  | DatabaseUnusable
-  | SchemaTooNew
-  | MigrationFailed
-
 const remedies: Record<DatabaseUnusable["reason"], string> = {
   "not-a-database": "Move the file away (a new one is then made) or restore a backup.",
   corrupted: "Keep a copy of it for recovery, and restore a backup.",

@@ -248,6 +248,29 @@ describe("transactions", () => {
     }).pipe(Effect.provide(memory))
   )
 
+  it.live("a stream started beside an open transaction does not see inside it", () =>
+    Effect.gen(function* () {
+      const { add, sql } = yield* table
+      const written = yield* Deferred.make<void>()
+      const undo = yield* Deferred.make<void>()
+      const writer = yield* add(1, "undone").pipe(
+        Effect.andThen(Deferred.succeed(written, undefined)),
+        Effect.andThen(Deferred.await(undo)),
+        Effect.andThen(Effect.fail("undo")),
+        sql.withTransaction,
+        Effect.flip,
+        Effect.forkChild
+      )
+      yield* Deferred.await(written)
+      const counting = yield* Effect.forkChild(Stream.runCount(sql`SELECT * FROM item`.stream), {
+        startImmediately: true
+      })
+      yield* Deferred.succeed(undo, undefined)
+      yield* Fiber.join(writer)
+      assert.strictEqual(yield* Fiber.join(counting), 0)
+    }).pipe(Effect.provide(memory))
+  )
+
   it.live("concurrent read-then-write transactions lose no update", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -414,6 +437,22 @@ describe("files", () => {
       ).pipe(Effect.provideContext(other))
       yield* add(1, "one")
     }).pipe(Effect.scoped, Effect.provide(onFile({ busyTimeout: "30 millis" })))
+  )
+
+  it.effect("a full disk undoes the transaction, and writing goes on once there is room", () =>
+    Effect.gen(function* () {
+      const { add, names, sql } = yield* table
+      const limit = (pages: number) => sql.unsafe(`PRAGMA max_page_count = ${pages}`)
+      yield* add(1, "before")
+      // SQLite's own limit on the size of the file fails a write exactly as a full disk does.
+      yield* limit(1)
+      const reason = yield* reasonOf(sql.withTransaction(Effect.andThen(add(2, "lost"), add(3, "x".repeat(100_000)))))
+      assert.include(reason.message, "full")
+      assert.deepStrictEqual(yield* names, ["before"])
+      yield* limit(1_000_000)
+      yield* add(4, "after")
+      assert.deepStrictEqual(yield* names, ["before", "after"])
+    }).pipe(Effect.provide(onFile()))
   )
 
   it.effect("are one plain file after a clean close", () =>
