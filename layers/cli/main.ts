@@ -1,12 +1,174 @@
 /** The program: one command, `troupe`, with a subcommand for each thing a person does with it. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Argument from "effect/cli/Argument"
+import * as CliConfig from "effect/cli/CliConfig"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Common } from "./commands/Client.ts"
+import * as MainProcess from "./MainProcess.ts"
 import { version } from "./Version.ts"
 
-const troupe = Command.make("troupe").pipe(
-  Command.withDescription("A self-hosted agent runtime: conversations and tasks as supervised actors.")
+const root = Command.make("troupe").pipe(
+  Command.withSharedFlags({
+    config: Flag.String("config").pipe(
+      Flag.withMetavar("PATH"),
+      Flag.withDescription("The settings file (else TROUPE_CONFIG, else ./config.toml)"),
+      Flag.optional
+    ),
+    dataDir: Flag.String("data-dir").pipe(
+      Flag.withMetavar("DIR"),
+      Flag.withDescription("The data directory (else [storage].data_dir, else TROUPE_DATA_DIR)"),
+      Flag.optional
+    ),
+    noColor: Flag.Boolean("no-color").pipe(
+      Flag.withDescription("No colours, also on a terminal"),
+      Flag.withDefault(false)
+    )
+  })
 )
 
-troupe.pipe(Command.run({ version }), Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+const toCommon = (flags: {
+  readonly config: Option.Option<string>
+  readonly dataDir: Option.Option<string>
+  readonly noColor: boolean
+}): Common => ({
+  config: Option.getOrUndefined(flags.config),
+  dataDir: Option.getOrUndefined(flags.dataDir),
+  colour: !flags.noColor
+})
+
+const common = Effect.map(root, toCommon)
+
+const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("One JSON object a line, for programs"),
+  Flag.withDefault(false)
+)
+const limit = (fallback: number) =>
+  Flag.Int("limit").pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription("How many to show, at most 1000"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
+    Flag.withDefault(fallback)
+  )
+
+// Each command loads what it needs when it runs: asking a running daemon must not cost starting one.
+const load = <A>(module: () => Promise<A>) => Effect.promise(module)
+
+const chat = Command.make(
+  "chat",
+  {
+    thread: Flag.String("thread").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("The thread to talk in"),
+      Flag.withDefault("main")
+    ),
+    once: Flag.String("once").pipe(
+      Flag.withMetavar("TEXT"),
+      Flag.withDescription("Send one message, print the answer and end; - reads the message from standard input"),
+      Flag.optional
+    ),
+    json,
+    timeout: Flag.Int("timeout").pipe(
+      Flag.withMetavar("SECONDS"),
+      Flag.withDescription("With --once: how long to wait for the answer"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 86_400 }))),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ json, once, thread, timeout }) {
+    const { run } = yield* load(() => import("./commands/Chat.ts"))
+    yield* run(yield* common, {
+      thread,
+      json,
+      once: Option.getOrUndefined(once),
+      timeoutSeconds: Option.getOrUndefined(timeout)
+    })
+  })
+).pipe(
+  Command.withDescription("Talk to the agent, in the running daemon or in one of its own"),
+  Command.withExamples([
+    { command: "troupe chat", description: "Talk interactively; /help lists the commands in it" },
+    { command: 'troupe chat --once "what is 12*(3+4)?"', description: "One question, one answer" },
+    { command: "troupe chat --once - --json < question.txt", description: "The same for programs" }
+  ])
+)
+
+const status = Command.make(
+  "status",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Status.ts"))).run(yield* common, flags)
+  })
+).pipe(Command.withDescription("How the running daemon is"))
+
+const threads = Command.make(
+  "threads",
+  { json, limit: limit(50) },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Threads.ts"))).run(yield* common, flags)
+  })
+).pipe(Command.withDescription("List the threads, most recently active first"))
+
+const history = Command.make(
+  "history",
+  {
+    thread: Argument.String("thread").pipe(Argument.withDescription("Such as main, or console:main")),
+    json,
+    limit: limit(100)
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/History.ts"))).run(yield* common, flags)
+  })
+).pipe(Command.withDescription("Show a thread: messages, tool calls with their results, answers"))
+
+const tools = Command.make(
+  "tools",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Tools.ts"))).run(yield* common, flags)
+  })
+).pipe(Command.withDescription("List the tools, with their limits and rights"))
+
+const check = Command.make(
+  "check",
+  {},
+  Effect.fnUntraced(function* () {
+    yield* (yield* load(() => import("./commands/Config.ts"))).check(yield* common)
+  })
+).pipe(Command.withDescription("Check the settings file and report everything that is wrong with it"))
+
+const show = Command.make(
+  "show",
+  {},
+  Effect.fnUntraced(function* () {
+    yield* (yield* load(() => import("./commands/Config.ts"))).show(yield* common)
+  })
+).pipe(Command.withDescription("Print the settings in force, secrets masked"))
+
+const config = Command.make("config").pipe(
+  Command.withDescription("Look at the settings"),
+  Command.withSubcommands([check, show])
+)
+
+const troupe = root.pipe(
+  Command.withHandler(
+    Effect.fnUntraced(function* (flags) {
+      yield* (yield* load(() => import("./commands/Daemon.ts"))).run(toCommon(flags))
+    })
+  ),
+  Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),
+  Command.withSubcommands([chat, status, threads, history, tools, config])
+)
+
+Command.run(troupe, { version }).pipe(
+  Effect.provideService(
+    CliConfig.CliConfig,
+    CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+  ),
+  Effect.provide(NodeServices.layer),
+  MainProcess.run
+)

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Endpoint, fileName } from "../../src/rpc/Endpoint.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -35,16 +34,5 @@ export const layer = Layer.effectDiscard(
   })
 )
 
-/** What the file says, if it is there, whole, and of a process that exists. Whether that is a daemon, it must show itself. */
-export const read: Effect.Effect<Option.Option<Endpoint>, never, DataDirectory | FileSystem.FileSystem> = Effect.gen(
-  function* () {
-    const files = yield* FileSystem.FileSystem
-    const text = yield* files.readFileString((yield* DataDirectory).file(fileName))
-    const endpoint = yield* decode(text)
-    return (yield* NodeProcess.isAlive(endpoint.pid)) ? Option.some(endpoint) : Option.none()
-  }
-).pipe(Effect.orElseSucceed(() => Option.none()))
-
 const format = Schema.fromJsonString(Endpoint)
 const encode = (endpoint: Endpoint) => Effect.orDie(Schema.encodeEffect(format)(endpoint))
-const decode = Schema.decodeUnknownEffect(format)

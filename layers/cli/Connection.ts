@@ -1,0 +1,56 @@
+/** How the commands of the console find the daemon of a data directory. Nothing here imports the server. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { unavailable } from "../../src/cli/CommandFailed.ts"
+import * as TroupeClient from "../../src/client/TroupeClient.ts"
+import { AccessToken } from "../../src/rpc/AccessToken.ts"
+import type { Endpoint } from "../../src/rpc/Endpoint.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as CommandLine from "../config/CommandLine.ts"
+import * as AccessTokenLive from "../rpc/AccessToken.ts"
+import * as EndpointReader from "../rpc/EndpointReader.ts"
+import * as DataDirectoryLive from "../storage/DataDirectory.ts"
+
+/** What the client is called: noted with its decisions. */
+export const clientName = "console"
+
+/** A client of the running daemon, one request per call; fails when there is none. */
+export const layer = (place: CommandLine.Place) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const endpoint = yield* EndpointReader.read
+      if (Option.isNone(endpoint)) {
+        const { path } = yield* DataDirectory
+        return yield* unavailable(
+          `No daemon is running for the data directory ${path}.\nStart one with \`troupe\`, or choose another directory with --data-dir.`
+        )
+      }
+      return clientLayer(endpoint.value, "layerHttp")
+    })
+  ).pipe(
+    Layer.provide(AccessTokenLive.layerExisting),
+    Layer.provide(DataDirectoryLive.layer),
+    Layer.provide(CommandLine.layer(place))
+  )
+
+/** The daemon that runs, if one does and lets us in. A file that a killed process left behind is no daemon. */
+export const running = Effect.gen(function* () {
+  const endpoint = yield* EndpointReader.read
+  if (Option.isNone(endpoint)) return Option.none<Endpoint>()
+  const status = TroupeClient.TroupeClient.pipe(
+    Effect.flatMap((client) => client.Status()),
+    Effect.provide(clientLayer(endpoint.value, "layerHttp")),
+    Effect.timeout("3 seconds")
+  )
+  return yield* Effect.match(status, {
+    onSuccess: ({ incarnation }) => Option.filter(endpoint, (found) => found.incarnation === incarnation),
+    onFailure: () => Option.none<Endpoint>()
+  })
+})
+
+/** A client for an endpoint, with the token of its data directory. */
+export const clientLayer = (endpoint: Pick<Endpoint, "url">, kind: "layer" | "layerHttp") =>
+  Layer.unwrap(
+    Effect.map(AccessToken, ({ token }) => TroupeClient[kind]({ url: endpoint.url, token, name: clientName }))
+  )

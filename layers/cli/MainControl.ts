@@ -1,0 +1,14 @@
+/** What a command may decide about the end of the process it runs in. */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+
+export class MainControl extends Context.Service<
+  MainControl,
+  {
+    /** Go on when the reader of standard output has gone. A command that only prints ends then. */
+    readonly outlive: Effect.Effect<void>
+    /** A clean end is asked for by a signal, takes at most this long and a little, and counts as success. */
+    readonly stopWithin: (grace: Duration.Duration) => Effect.Effect<void>
+  }
+>()("troupe/cli/MainControl") {}

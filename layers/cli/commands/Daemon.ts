@@ -1,0 +1,63 @@
+/** `troupe`: a daemon in the foreground, until it is asked to stop. */
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import { Output } from "../../../src/cli/Output.ts"
+import * as Plain from "../../../src/cli/Plain.ts"
+import * as Transcript from "../../../src/cli/Transcript.ts"
+import { Settings } from "../../../src/config/Settings.ts"
+import { Models } from "../../../src/model/Models.ts"
+import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
+import * as EnvironmentLive from "../../config/Environment.ts"
+import * as Daemon from "../../daemon/Daemon.ts"
+import * as Address from "../../rpc/Address.ts"
+import * as MainControl from "../MainControl.ts"
+import * as OutputLive from "../Output.ts"
+import { version } from "../Version.ts"
+import type { Common } from "./Client.ts"
+
+export const run = (common: Common) =>
+  Effect.gen(function* () {
+    const control = yield* MainControl.MainControl
+    // It serves others; whether anybody still reads its greeting does not matter.
+    yield* control.outlive
+    const { runtime } = yield* Settings
+    yield* control.stopWithin(runtime.shutdown_grace_seconds)
+    yield* greet
+    yield* Effect.logInfo("Ready")
+    return yield* Effect.never
+  }).pipe(
+    Effect.provide(
+      Daemon.layer({ ...common, terminalLog: true }).pipe(
+        Layer.merge(OutputLive.layer(common).pipe(Layer.provide(EnvironmentLive.layer)))
+      )
+    )
+  )
+
+const greet = Effect.gen(function* () {
+  const output = yield* Output
+  const { address } = yield* HttpServer.HttpServer
+  const { path } = yield* DataDirectory
+  const { llm } = yield* Settings
+  const model = yield* Effect.match((yield* Models).default, {
+    onSuccess: Transcript.modelName,
+    onFailure: (error) => `none: ${error.message}`
+  })
+  const { dim, bold } = output.outStyle
+  const rows: ReadonlyArray<readonly [string, string]> = [
+    ["address", Address.urlOf(address)],
+    ["data", path],
+    ["model", model]
+  ]
+  yield* output.out(
+    [
+      bold(`Troupe ${version}`),
+      ...rows.map(([name, value]) => `  ${dim(name.padEnd(8))} ${Plain.line(value)}`),
+      "",
+      `Talk to it:  ${bold("npx troupe chat")}`,
+      ...(llm.provider === "offline" ? [dim("Set [llm] in config.toml to talk to a language model.")] : []),
+      dim("Ctrl+C stops it."),
+      ""
+    ].join("\n")
+  )
+})

@@ -1,0 +1,17 @@
+import * as Effect from "effect/Effect"
+import { Output } from "../../../src/cli/Output.ts"
+import * as Transcript from "../../../src/cli/Transcript.ts"
+import { TroupeClient } from "../../../src/client/TroupeClient.ts"
+import * as Client from "./Client.ts"
+
+/** `troupe threads`: the threads, most recently active first; with `json` one object a line. */
+export const run = (common: Client.Common, flags: { readonly json: boolean; readonly limit: number }) =>
+  Effect.gen(function* () {
+    const output = yield* Output
+    const { threads } = yield* (yield* TroupeClient).Threads({ limit: flags.limit })
+    yield* output.out(
+      flags.json
+        ? threads.map((thread) => `${JSON.stringify(thread)}\n`).join("")
+        : Transcript.threads(threads, output.outStyle)
+    )
+  }).pipe(Client.reachable, Effect.provide(Client.layer(common)))

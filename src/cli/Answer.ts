@@ -1,0 +1,54 @@
+/** Following one message to its outcome. */
+import type * as Conversations from "../conversation/Conversations.ts"
+import type * as Entry from "../thread/Entry.ts"
+import type * as Ids from "../Ids.ts"
+
+export interface Answer {
+  readonly messageId: Ids.MessageId
+  /** The turn that took the message up; a turn that folds it in counts. */
+  readonly turnId: Ids.TurnId | undefined
+  /** The last text the turn said without asking for a tool, or the runtime said in its place. */
+  readonly text: string
+  readonly usage: Entry.Usage
+  readonly steps: number
+  readonly end: Extract<Entry.Entry, { _tag: "TurnEnded" }> | undefined
+}
+
+export const start = (messageId: Ids.MessageId): Answer => ({
+  messageId,
+  turnId: undefined,
+  text: "",
+  usage: { inputTokens: 0, outputTokens: 0 },
+  steps: 0,
+  end: undefined
+})
+
+export const next = (answer: Answer, item: Conversations.WatchItem): Answer => {
+  if (item._tag !== "Entry") return answer
+  const { entry } = item.stored
+  if (
+    (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") &&
+    entry.messageIds.includes(answer.messageId)
+  ) {
+    return { ...answer, turnId: entry.turnId }
+  }
+  if (entry._tag === "UserMessage" || entry.turnId !== answer.turnId) return answer
+  switch (entry._tag) {
+    case "AssistantMessage":
+      return {
+        ...answer,
+        text: entry.calls.length === 0 ? entry.text : answer.text,
+        steps: answer.steps + 1,
+        usage: {
+          inputTokens: answer.usage.inputTokens + entry.usage.inputTokens,
+          outputTokens: answer.usage.outputTokens + entry.usage.outputTokens
+        }
+      }
+    case "Notice":
+      return { ...answer, text: answer.text === "" ? entry.text : answer.text }
+    case "TurnEnded":
+      return { ...answer, end: entry }
+    default:
+      return answer
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * What a person sees of a thread that is being served: items of the watch go in, lines to print for good and a few lines
+ * that still change come out. Pure, so that every order of items can be tried.
+ */
+import type * as Approvals from "../approval/Approvals.ts"
+import type * as Conversations from "../conversation/Conversations.ts"
+import type * as Event from "../event/Event.ts"
+import type * as Entry from "../thread/Entry.ts"
+import * as Plain from "./Plain.ts"
+import type { Style } from "./Style.ts"
+import * as Transcript from "./Transcript.ts"
+
+export interface View {
+  /** Whether a turn is being served now. */
+  readonly turn: boolean
+  /** The line of streamed text that has no end yet, and whether it is reasoning. */
+  readonly partial: string
+  readonly partialIs: "text" | "reasoning"
+  /** What of the current step's text has been shown, to tell it from the entry that repeats it. */
+  readonly streamed: string
+  /** Tool calls that run, by id. */
+  readonly running: ReadonlyMap<string, { readonly tool: string; readonly detail: string }>
+  /** Details of calls whose result has not come, by id. */
+  readonly details: ReadonlyMap<string, string>
+  readonly questions: ReadonlyArray<Approvals.ApprovalRequest>
+}
+
+export const empty: View = {
+  turn: false,
+  partial: "",
+  partialIs: "text",
+  streamed: "",
+  running: new Map(),
+  details: new Map(),
+  questions: []
+}
+
+/** The next view, and the text to print for good: nothing, or whole lines. */
+export type Step = readonly [View, string]
+
+export const next = (view: View, item: Conversations.WatchItem, style: Style): Step => {
+  switch (item._tag) {
+    case "Entry":
+      return entry(view, item.stored.entry, style)
+    case "Live":
+      return event(view, item.event, style)
+    case "CaughtUp":
+      return [view, ""]
+  }
+}
+
+/** The questions that wait, as the daemon tells them when asked: after a cut, events of the time between are lost. */
+export const withQuestions = (view: View, questions: ReadonlyArray<Approvals.ApprovalRequest>): View => ({
+  ...view,
+  questions
+})
+
+const entry = (view: View, entry: Entry.Entry, style: Style): Step => {
+  switch (entry._tag) {
+    case "UserMessage": {
+      const [rest, text] = endPartial(view, style)
+      return [rest, `${text}\n${Transcript.person(entry, style)}\n`]
+    }
+    case "TurnStarted":
+    case "TurnResumed":
+      return [{ ...view, turn: true, streamed: "" }, ""]
+    case "AssistantMessage": {
+      const [rest, text] = finishText(view, entry.text, style)
+      const details = new Map(rest.details)
+      for (const call of entry.calls) {
+        if (!details.has(call.callId)) details.set(call.callId, Plain.clipped(call.arguments, Transcript.detailWidth))
+      }
+      return [{ ...rest, streamed: "", details }, text]
+    }
+    case "ToolResult": {
+      const [rest, text] = endPartial(view, style)
+      const line = Transcript.toolLine(entry.name, view.details.get(entry.callId) ?? "", entry, style)
+      return [withoutCall(rest, entry.callId), `${text}${line}\n`]
+    }
+    case "Notice": {
+      const [rest, text] = endPartial(view, style)
+      return [rest, `${text}${style.dim(Plain.lines(entry.text))}\n`]
+    }
+    case "TurnEnded": {
+      const [rest, text] = endPartial(view, style)
+      const how = entry.state === "answered" ? "" : `${Transcript.ending(entry, style)}\n`
+      return [{ ...rest, turn: false, running: new Map(), details: new Map(), questions: [] }, text + how]
+    }
+    default:
+      return [view, ""]
+  }
+}
+
+const event = (view: View, event: Event.Event, style: Style): Step => {
+  switch (event._tag) {
+    case "TurnStarted":
+      return [{ ...view, turn: true }, ""]
+    case "ModelDelta":
+      return delta(view, event.kind, event.text, style)
+    case "ToolCall": {
+      if (event.phase !== "started") {
+        const running = new Map(view.running)
+        running.delete(event.callId)
+        return [{ ...view, running }, ""]
+      }
+      const detail = Plain.clipped(event.detail, Transcript.detailWidth)
+      return [
+        {
+          ...view,
+          running: new Map(view.running).set(event.callId, { tool: Plain.clipped(event.tool, 64), detail }),
+          details: new Map(view.details).set(event.callId, detail)
+        },
+        ""
+      ]
+    }
+    case "ApprovalRequested":
+      return view.questions.some(({ approvalId }) => approvalId === event.request.approvalId)
+        ? [view, ""]
+        : [{ ...view, questions: [...view.questions, event.request] }, ""]
+    case "ApprovalResolved":
+      return [{ ...view, questions: view.questions.filter(({ approvalId }) => approvalId !== event.approvalId) }, ""]
+    default:
+      return [view, ""]
+  }
+}
+
+const delta = (view: View, kind: "text" | "reasoning", text: string, style: Style): Step => {
+  const [rest, before] = view.partialIs === kind ? ([view, ""] as const) : endPartial(view, style)
+  const paint = kind === "reasoning" ? style.dim : (line: string) => line
+  const all = rest.partial + text
+  const cut = all.lastIndexOf("\n") + 1
+  const whole = all.slice(0, cut)
+  const streamed = kind === "text" ? rest.streamed + text : rest.streamed
+  return [
+    { ...rest, turn: true, partial: all.slice(cut), partialIs: kind, streamed },
+    before + paint(Plain.lines(whole))
+  ]
+}
+
+/** Ends a line that was being streamed. */
+const endPartial = (view: View, style: Style): Step => {
+  if (view.partial === "") return [view, ""]
+  const text = Plain.lines(view.partial)
+  const painted = view.partialIs === "reasoning" ? style.dim(text) : text
+  return [{ ...view, partial: "" }, `${painted}\n`]
+}
+
+/** The whole text of a step has come: what of it has been streamed is not printed again. */
+const finishText = (view: View, text: string, style: Style): Step => {
+  const [rest, before] = endPartial(view, style)
+  if (text.startsWith(view.streamed) && view.streamed !== "") {
+    const left = text.slice(view.streamed.length)
+    if (left.trim() === "") return [rest, before]
+    // The line that was open goes on.
+    const open = view.partialIs === "text" ? view.partial : ""
+    return [rest, open === "" ? `${before}${Plain.lines(left)}\n` : `${Plain.lines(open + left)}\n`]
+  }
+  return text.trim() === "" ? [rest, before] : [rest, `${before}${Plain.lines(text.trimEnd())}\n`]
+}
+
+const withoutCall = (view: View, callId: string): View => {
+  const running = new Map(view.running)
+  const details = new Map(view.details)
+  running.delete(callId)
+  details.delete(callId)
+  return { ...view, running, details }
+}
+
+/** The lines that still change: text that streams in, calls that run. */
+export const live = (view: View, style: Style): string => {
+  const text = Plain.lines(view.partial)
+  const partial = text === "" ? [] : [view.partialIs === "reasoning" ? style.dim(text) : text]
+  const calls = [...view.running.values()].map(({ detail, tool }) => `  ${style.dim("…")} ${tool} ${style.dim(detail)}`)
+  const busy = view.turn && partial.length === 0 && calls.length === 0 ? [style.dim("…")] : []
+  return [...partial, ...calls, ...busy].join("\n")
+}
+
+/** The question to be answered now. `detail` may have several lines. */
+export const question = (request: Approvals.ApprovalRequest, style: Style): string =>
+  `${style.asking("?")} ${style.bold(`Allow ${Plain.clipped(request.tool, 64)}?`)} ${Plain.lines(request.detail).replaceAll("\n", "\n  ")}`

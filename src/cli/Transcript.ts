@@ -1,0 +1,138 @@
+/** Threads as people read them: one block for each message, one line for each tool call with its one result. */
+import * as DateTime from "effect/DateTime"
+import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
+import type * as Entry from "../thread/Entry.ts"
+import type * as Threads from "../thread/Threads.ts"
+import * as Plain from "./Plain.ts"
+import type { Style } from "./Style.ts"
+
+/** A stretch of a thread. A call whose result is not in it is shown as running. */
+export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style): string => {
+  const results = new Map<string, Extract<Entry.Entry, { _tag: "ToolResult" }>>()
+  for (const { entry } of entries) if (entry._tag === "ToolResult") results.set(entry.callId, entry)
+  const shown = new Set<string>()
+  const blocks = entries.flatMap(({ at, entry }) => {
+    switch (entry._tag) {
+      case "UserMessage":
+        return [`${style.dim(timeOf(at))} ${person(entry, style)}`]
+      case "AssistantMessage":
+        return [
+          ...(entry.text.trim() === "" ? [] : [Plain.lines(entry.text.trimEnd())]),
+          ...entry.calls.map((call) => {
+            shown.add(call.callId)
+            return toolLine(call.name, Plain.clipped(call.arguments, detailWidth), results.get(call.callId), style)
+          })
+        ]
+      case "ToolResult":
+        // Its call is above, or before the stretch that was asked for.
+        return shown.has(entry.callId) ? [] : [toolLine(entry.name, "", entry, style)]
+      case "Notice":
+        return [style.dim(Plain.lines(entry.text))]
+      case "TurnEnded":
+        return entry.state === "answered" ? [] : [ending(entry, style)]
+      case "HistoryTrimmed":
+        return [style.dim(`── ${entry.removedMessages} earlier messages are no longer shown to the model ──`)]
+      default:
+        return []
+    }
+  })
+  return blocks.length === 0 ? "" : `${blocks.join("\n")}\n`
+}
+
+/** How many characters of a call's arguments are shown. */
+export const detailWidth = 60
+
+export const person = (message: Extract<Entry.Entry, { _tag: "UserMessage" }>, style: Style): string => {
+  const name = message.sender.name
+  const who = name === undefined ? "" : ` ${style.dim(`(${Plain.clipped(name, 40)})`)}`
+  const files = message.attachments.map(({ name: file }) => style.dim(`\n  [file ${Plain.clipped(file, 80)}]`))
+  return `${style.person(`› ${Plain.lines(message.text).replaceAll("\n", "\n  ")}`)}${who}${files.join("")}`
+}
+
+export const toolLine = (
+  name: string,
+  detail: string,
+  result: Pick<Extract<Entry.Entry, { _tag: "ToolResult" }>, "outcome" | "durationMillis" | "errorCode"> | undefined,
+  style: Style
+): string => {
+  const call = `${Plain.clipped(name, 64)}${detail === "" ? "" : ` ${style.dim(detail)}`}`
+  if (result === undefined) return `  ${style.dim("…")} ${call}`
+  const time = style.dim(`(${duration(result.durationMillis)})`)
+  if (result.outcome === "completed") return `  ${style.good("✓")} ${call} ${time}`
+  const why =
+    result.errorCode === undefined ? result.outcome : `${result.outcome}, ${Plain.clipped(result.errorCode, 80)}`
+  return `  ${style.bad("✗")} ${call} ${style.bad(why)} ${time}`
+}
+
+export const ending = (end: Extract<Entry.Entry, { _tag: "TurnEnded" }>, style: Style): string => {
+  const why = end.failure?.message ?? end.reason
+  const words = why === undefined ? "" : `: ${Plain.lines(why)}`
+  return end.state === "stopped" ? style.dim(`[stopped${words}]`) : style.bad(`[${end.state}${words}]`)
+}
+
+export const duration = (millis: number): string =>
+  millis < 1000
+    ? `${Math.round(millis)} ms`
+    : millis < 60_000
+      ? `${(millis / 1000).toFixed(1)} s`
+      : `${Math.floor(millis / 60_000)} min ${Math.round((millis % 60_000) / 1000)} s`
+
+const timeOf = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at)).slice(0, 16).replace("T", " ")
+
+/** `troupe threads`. */
+export const threads = (list: ReadonlyArray<Threads.Thread>, style: Style): string =>
+  list.length === 0
+    ? "There are no threads yet. `troupe chat` starts one.\n"
+    : list
+        .map(
+          (thread) =>
+            `${style.dim(timeOf(thread.updatedAt))}  ${Plain.clipped(thread.key, 60).padEnd(24)} ` +
+            `${String(thread.entries).padStart(5)} entries${
+              thread.title === null ? "" : `  ${Plain.clipped(thread.title, 60)}`
+            }\n`
+        )
+        .join("")
+
+/** `troupe tools`. */
+export const tools = (list: ReadonlyArray<TroupeRpcs.ToolSummary>, style: Style): string =>
+  list.length === 0
+    ? "There are no tools.\n"
+    : list
+        .map((tool) => {
+          const facts = [
+            tool.timeout,
+            tool.cancellation,
+            `replay ${tool.replay}`,
+            ...(tool.capabilities.length === 0 ? [] : [`may use ${tool.capabilities.join(", ")}`]),
+            ...(tool.needsApproval ? ["asks first"] : [])
+          ]
+          const first = tool.description.split("\n", 1)[0] ?? ""
+          return `${style.bold(Plain.line(tool.name))} ${style.dim(`(${facts.join("; ")})`)}\n  ${Plain.clipped(first, 200)}\n`
+        })
+        .join("")
+
+/** `troupe status`. */
+export const status = (state: TroupeRpcs.Status, style: Style): string => {
+  const rows: ReadonlyArray<readonly [string, string]> = [
+    ["version", state.version],
+    ["address", state.url],
+    ["process", `${state.pid}, up ${duration(state.uptimeMillis)}, ${Math.round(state.memoryBytes / 1e6)} MB`],
+    ["data", state.dataDirectory],
+    ["settings", state.configSource],
+    ["model", modelName(state)],
+    ["threads", `${state.threads}, ${state.activeConversations} in memory, ${state.runningTurns} answering`],
+    [
+      "waiting",
+      state.oldestOwedMillis === null ? "nothing" : `for ${duration(state.oldestOwedMillis)} (the oldest message)`
+    ],
+    ...state.undelivered.map(({ channel, count }): readonly [string, string] => [
+      "undelivered",
+      `${count} for ${channel}`
+    ])
+  ]
+  return rows.map(([name, value]) => `${style.dim(name.padEnd(12))}${Plain.line(value)}\n`).join("")
+}
+
+/** The built-in helper must not be taken for a language model. */
+export const modelName = (model: { readonly provider: string; readonly model: string }): string =>
+  model.provider === "offline" ? "offline helper, not a language model" : `${model.provider}/${model.model}`
