@@ -71,33 +71,39 @@ const make = Effect.gen(function* () {
 
 export const layer = Layer.effect(Conversations, make)
 
-/** What one signal adds to a watcher's stream: the log as far as it goes now, or the live event itself. */
+/**
+ * What one signal adds to a watcher's stream: the log as far as the signal says, or the live event itself. Never further, so
+ * that a piece of an answer does not come behind the answer it is a piece of.
+ */
 const itemsOf = (
   threads: Threads.Threads["Service"],
   threadId: Ids.ThreadId,
   cursor: Ref.Ref<number>,
   signal: Signal
 ): Stream.Stream<WatchItem> => {
-  const log = Stream.paginate(undefined, () => nextPage(threads, threadId, cursor))
+  const logTo = (seq: number) => Stream.paginate(undefined, () => nextPage(threads, threadId, cursor, seq))
   if (signal._tag === "Listening") {
     const caughtUp = Effect.map(Ref.get(cursor), (next): WatchItem => ({ _tag: "CaughtUp", seq: next - 1 }))
-    return Stream.concat(log, Stream.fromEffect(caughtUp))
+    return Stream.concat(logTo(Number.MAX_SAFE_INTEGER), Stream.fromEffect(caughtUp))
   }
   const { event } = signal
   return event._tag === "EntriesCommitted" || event._tag === "MessageAccepted"
-    ? log
+    ? logTo(event.seq)
     : Stream.succeed({ _tag: "Live", event })
 }
 
-/** The next entries that the watcher has not seen, and whether there may be more. */
+/** The next entries up to `last` that the watcher has not seen, and whether there may be more. */
 const nextPage = Effect.fnUntraced(function* (
   threads: Threads.Threads["Service"],
   threadId: Ids.ThreadId,
-  cursor: Ref.Ref<number>
+  cursor: Ref.Ref<number>,
+  last: number
 ) {
-  const page = yield* threads.entries(threadId, { from: yield* Ref.get(cursor), limit: pageSize })
-  const last = page.at(-1)
-  if (last !== undefined) yield* Ref.set(cursor, last.seq + 1)
+  const from = yield* Ref.get(cursor)
+  const limit = Math.min(pageSize, last - from + 1)
+  const page = limit > 0 ? yield* threads.entries(threadId, { from, limit }) : []
+  const end = page.at(-1)
+  if (end !== undefined) yield* Ref.set(cursor, end.seq + 1)
   const items = page.map((stored): WatchItem => ({ _tag: "Entry", stored }))
   return [items, page.length === pageSize ? Option.some(undefined) : Option.none<undefined>()] as const
 })

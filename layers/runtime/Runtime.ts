@@ -1,0 +1,48 @@
+/**
+ * The runtime: everything between a channel and a model, as one layer. The daemon adds the process around it (configuration
+ * file, data directory, tools, models, RPC server); a program that embeds Troupe provides its own.
+ */
+import * as Layer from "effect/Layer"
+import * as EventBus from "../../src/event/EventBus.ts"
+import * as Agents from "../agent/Agents.ts"
+import * as SystemPrompt from "../agent/SystemPrompt.ts"
+import * as Approvals from "../approval/Approvals.ts"
+import * as Channels from "../channel/Channels.ts"
+import * as Deliveries from "../channel/Deliveries.ts"
+import * as Outbox from "../channel/Outbox.ts"
+import * as ConversationActor from "../conversation/ConversationActor.ts"
+import * as Conversations from "../conversation/Conversations.ts"
+import * as Journal from "../conversation/Journal.ts"
+import * as SingleProcess from "../conversation/SingleProcess.ts"
+import * as Sweep from "../conversation/Sweep.ts"
+import * as TurnSlots from "../conversation/TurnSlots.ts"
+import * as Spill from "../spill/Spill.ts"
+import * as Threads from "../thread/Threads.ts"
+import * as Grants from "../tool/Grants.ts"
+import * as ToolCalls from "../tool/ToolCalls.ts"
+import * as ToolRegistry from "../tool/ToolRegistry.ts"
+import * as TurnRunner from "../turn/TurnRunner.ts"
+
+/** What is written and read. Needs the store. */
+export const repositories = Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer)
+
+/** What tools, channels and extensions register with, before any conversation runs. */
+export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer, Grants.layer, ToolRegistry.layer)
+
+/** The agents and the one pipeline their tool calls go through. Needs the registries. */
+export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer).pipe(
+  Layer.provideMerge(Approvals.layer),
+  Layer.provide(Spill.layer)
+)
+
+/**
+ * The conversations: actors, the sweep that wakes them, and the deliveries of their replies. Needs everything above, models,
+ * and the tools, so that no turn begins before its tools are there.
+ */
+export const conversations = Layer.mergeAll(Conversations.layer, Deliveries.layer).pipe(
+  Layer.provide(Sweep.layer),
+  Layer.provide(ConversationActor.layer),
+  Layer.provide(TurnRunner.layer),
+  Layer.provide([TurnSlots.layer, SystemPrompt.layer]),
+  Layer.provideMerge(SingleProcess.layer)
+)
