@@ -18,7 +18,6 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
 import type { Stream as SdkStream } from "openai/streaming"
@@ -83,8 +82,12 @@ const attempt = (
 ): Stream.Stream<Part, AiError.AiError, IdGenerator> =>
   Stream.unwrap(Effect.gen(function*() {
     const body = yield* requestBody(options, request, streaming)
-    const watch = yield* makeWatch(options)
-    const connection = yield* openConnection(options, transport, watch, body)
+    const abort = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (controller) => Effect.sync(() => controller.abort())
+    )
+    const watch = yield* makeWatch(options, abort)
+    const connection = yield* openConnection(options, transport, watch, abort.signal, body)
     const collector = ChatParts.makeCollector({
       origin: options,
       takenIds: Parts.callIds(request.prompt),
@@ -152,35 +155,58 @@ interface Watch {
   readonly onBytes: () => void
   /** Waits for the first thing to come: bounded by the whole request's time. */
   readonly first: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
-  /** Waits for the next thing to come: bounded by silence, too. */
+  /** Waits for the next thing to come: bounded by silence, too. Time between waits, when the reader rests, is free. */
   readonly next: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
 }
 
-/** A quarter of the allowed silence is looked at in one go, so a deadline is late by at most that much. */
-const quarters = 4
+/** The allowed silence is looked at in this many slices, so a deadline is late by at most one of them. */
+const slices = 4
 
-const makeWatch = Effect.fnUntraced(function*(options: Options) {
+/**
+ * One fiber watches the whole request and aborts it when a deadline passes, which ends whatever wait is running. A
+ * timer for each wait would cost more than reading the chunk it waits for.
+ */
+const makeWatch = Effect.fnUntraced(function*(options: Options, abort: AbortController) {
   const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.requestTimeout)
-  const slice = Duration.toMillis(options.idleTimeout) / quarters
-  let received = 0
+  const slice = Duration.toMillis(options.idleTimeout) / slices
+  let signs = 0
+  let silenceCounts = false
+  let expired: AiError.AiError | undefined
 
-  const guard = (idle: boolean): Effect.Effect<never, AiError.AiError> =>
-    Effect.gen(function*() {
-      for (let quiet = 0; quiet < quarters; quiet++) {
-        const left = deadline - (yield* Clock.currentTimeMillis)
-        if (left <= 0) return yield* requestTimeout(options)
-        const before = received
-        yield* Effect.sleep(idle ? Math.min(slice, left) : left)
-        if (!idle || received !== before) quiet = -1
-      }
-      return yield* idleTimeout(options)
+  const expire = (error: AiError.AiError) =>
+    Effect.sync(() => {
+      expired = error
+      abort.abort()
     })
 
-  const watch: Watch = {
-    onBytes: () => void received++,
-    first: (wait) => Effect.raceFirst(wait, guard(false)),
-    next: (wait) => Effect.raceFirst(wait, guard(true))
-  }
+  const guard = Effect.gen(function*() {
+    let quiet = 0
+    while (quiet < slices) {
+      const left = deadline - (yield* Clock.currentTimeMillis)
+      if (left <= 0) return yield* expire(requestTimeout(options))
+      const before = signs
+      yield* Effect.sleep(Math.min(slice, left))
+      quiet = silenceCounts && signs === before ? quiet + 1 : 0
+    }
+    return yield* expire(idleTimeout(options))
+  })
+  yield* Effect.forkScoped(guard)
+
+  const during = (counts: boolean) => <A>(wait: Effect.Effect<A, AiError.AiError>) =>
+    Effect.suspend(() => {
+      signs++
+      silenceCounts = counts
+      // An aborted stream may just end; the deadline is what happened.
+      return wait.pipe(
+        Effect.mapError((error) => expired ?? error),
+        Effect.flatMap((value) => {
+          silenceCounts = false
+          return expired === undefined ? Effect.succeed(value) : Effect.fail(expired)
+        })
+      )
+    })
+
+  const watch: Watch = { onBytes: () => void signs++, first: during(false), next: during(true) }
   return watch
 })
 
@@ -205,26 +231,23 @@ interface Connection {
   readonly next: Effect.Effect<Option.Option<unknown>, AiError.AiError>
 }
 
-/** Sends the request and waits for the head of the answer. The request is aborted when the scope closes. */
+/** Sends the request and waits for the head of the answer. */
 const openConnection = Effect.fnUntraced(function*(
   options: Options,
   transport: Transport,
   watch: Watch,
+  signal: AbortSignal,
   body: Record<string, unknown>
-): Effect.fn.Return<Connection, AiError.AiError, Scope.Scope> {
+): Effect.fn.Return<Connection, AiError.AiError> {
   const client = makeClient(options, transport, watch)
   const clock = yield* Clock.Clock
-  const abort = yield* Effect.acquireRelease(
-    Effect.sync(() => new AbortController()),
-    (controller) => Effect.sync(() => controller.abort())
-  )
   const promised = <A>(run: () => Promise<A>): Effect.Effect<A, AiError.AiError> =>
     Effect.tryPromise({
       try: run,
       catch: (thrown) => ChatErrors.fromThrown(thrown, options, clock.currentTimeMillisUnsafe())
     })
 
-  const { response, streamed } = yield* watch.first(promised(() => send(client, body, abort.signal)))
+  const { response, streamed } = yield* watch.first(promised(() => send(client, body, signal)))
   const contentType = response.headers.get("content-type") ?? ""
   if (contentType.includes("json")) {
     // Not streaming, or a server that ignores `stream`: one event, the whole answer. Only the request's time bounds it.
