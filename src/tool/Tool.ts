@@ -63,6 +63,9 @@ export interface Failure {
   readonly message: string
 }
 
+/** The failure of a tool whose handler cannot fail. */
+export const NoFailure = Schema.Never
+
 type StructSchema = Schema.Top & { readonly Type: object; readonly DecodingServices: never; readonly EncodingServices: never }
 type ParametersSchema = StructSchema & { readonly fields: Schema.Struct.Fields }
 type FailureSchema = Schema.Top & { readonly Type: Failure; readonly EncodingServices: never }

@@ -1,0 +1,18 @@
+/** All built-in tools. A new one is a line here, next to its definition in `src/tools` and its handler in `layers/tools`. */
+import * as Layer from "effect/Layer"
+import * as ChatHistory from "./history/ChatHistory.ts"
+import * as PreResponse from "./response/PreResponse.ts"
+import * as GetSettings from "./runtime/GetSettings.ts"
+import * as CalculateExpression from "./utility/CalculateExpression.ts"
+import * as CurrentDatetime from "./utility/CurrentDatetime.ts"
+import * as Wait from "./utility/Wait.ts"
+
+/** Registers every built-in tool; which of them a turn is offered is for the settings and the turn to say. */
+export const layer = Layer.mergeAll(
+  PreResponse.layer,
+  ChatHistory.layer,
+  GetSettings.layer,
+  CurrentDatetime.layer,
+  Wait.layer,
+  CalculateExpression.layer
+)

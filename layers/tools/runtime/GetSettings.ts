@@ -1,0 +1,85 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Path from "effect/Path"
+import { Channels } from "../../../src/channel/Channels.ts"
+import { ConfigSource } from "../../../src/config/ConfigSource.ts"
+import { Settings } from "../../../src/config/Settings.ts"
+import type { SettingsValue } from "../../../src/config/Settings.ts"
+import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
+import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
+import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
+import { GetSettings } from "../../../src/tools/runtime/GetSettings.ts"
+import type { Report } from "../../../src/tools/runtime/GetSettings.ts"
+import * as Version from "../../cli/Version.ts"
+
+export const layer = ToolRegistry.layer(
+  [GetSettings],
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const source = yield* ConfigSource
+    const channels = yield* Channels
+    const registry = yield* ToolRegistry.ToolRegistry
+    const cwd = (yield* Path.Path).resolve(".")
+    const { path: dataDirectory } = yield* DataDirectory
+
+    const get_settings = Effect.fnUntraced(function* () {
+      const offered = yield* registry.offered(yield* ToolCallContext)
+      return {
+        version: Version.version,
+        config_path: source._tag === "File" ? source.path : null,
+        cwd,
+        data_dir: dataDirectory,
+        channels: (yield* channels.all).map((channel) => channel.name),
+        llm: {
+          provider: settings.llm.provider,
+          model: settings.llm.model,
+          prompts_dir: settings.llm.prompts_dir
+        },
+        memory: { max_history_messages: settings.memory.max_history_messages ?? null },
+        agents: {
+          main: settings.orchestration.main_agent.name,
+          tools_allow: settings.orchestration.main_agent.tools_allow,
+          tools_deny: settings.orchestration.main_agent.tools_deny
+        },
+        tools: { offered: Array.from(offered.keys()), ...reportTools(settings.tools) }
+      }
+    })
+    return { get_settings }
+  })
+)
+
+/** Field by field on purpose: what is not named here is not told. */
+const reportTools = (tools: SettingsValue["tools"]): Omit<Report["tools"], "offered"> => {
+  const { approval, calculator, time, tool_output_spill: spill, wait } = tools
+  return {
+    ...(time.enabled ? { time: { default_format: time.default_format } } : {}),
+    ...(wait.enabled ? { wait: { max_milliseconds: wait.max_milliseconds } } : {}),
+    ...(calculator.enabled
+      ? {
+          calculator: {
+            default_scale: calculator.default_scale,
+            max_expression_length: calculator.max_expression_length,
+            max_exponent_abs: calculator.max_exponent_abs
+          }
+        }
+      : {}),
+    ...(approval.require_approval.length > 0
+      ? {
+          approval: {
+            require_approval: approval.require_approval,
+            timeout_seconds: Duration.toSeconds(approval.timeout_seconds)
+          }
+        }
+      : {}),
+    ...(spill.enabled
+      ? {
+          tool_output_spill: {
+            spill_after_chars: spill.spill_after_chars,
+            preview_chars: spill.preview_chars,
+            subdir: spill.subdir,
+            exclude_tools: spill.exclude_tools
+          }
+        }
+      : {})
+  }
+}

@@ -1,0 +1,18 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../tool/Tool.ts"
+import { History } from "./History.ts"
+
+export const ChatHistoryInfo = Tool.make("chat_history_info", {
+  description: "How many messages of this conversation you still see, and the most that are kept for you.",
+  parameters: Schema.Struct({}),
+  success: Schema.Struct({
+    session_id: Schema.String,
+    total_messages: Schema.Int,
+    max_history_messages: Schema.NullOr(Schema.Int)
+  }),
+  failure: Tool.NoFailure,
+  limits: { timeout: "10 seconds", output: { maxChars: 1000 } },
+  cancellation: "interruptible",
+  replay: "safe",
+  capabilities: [History]
+})

@@ -1,0 +1,19 @@
+import * as Schema from "effect/Schema"
+import * as Tool from "../../tool/Tool.ts"
+
+/** No setting makes a call wait longer than this, in milliseconds: its time limit leaves room beyond it. */
+export const longestWait = 9 * 60_000
+
+export const Wait = Tool.make("wait", {
+  description: "Waits for a number of milliseconds. A longer wait than is allowed is cut to what is; the result says how long it was.",
+  parameters: Schema.Struct({
+    milliseconds: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({ description: "How long to wait, at least 1." })
+  }),
+  success: Schema.Struct({ slept_ms: Schema.Int, requested_ms: Schema.Int }),
+  failure: Tool.NoFailure,
+  limits: { timeout: "10 minutes", output: { maxChars: 200 } },
+  cancellation: "interruptible",
+  replay: "safe",
+  capabilities: [],
+  identifiedBy: ["milliseconds"]
+})
