@@ -40,7 +40,7 @@ export const running = Effect.gen(function* () {
   if (Option.isNone(endpoint)) return Option.none<Endpoint>()
   const status = TroupeClient.TroupeClient.pipe(
     Effect.flatMap((client) => client.Status()),
-    Effect.provide(clientLayer(endpoint.value, "layerHttp")),
+    Effect.provide(clientLayer(endpoint.value, "layerHttp").pipe(Layer.provide(AccessTokenLive.layerExisting))),
     Effect.timeout("3 seconds")
   )
   return yield* Effect.match(status, {

@@ -1,0 +1,2 @@
+import * as Effect from "effect/Effect"
+export const chat = (_t: unknown) => Effect.void

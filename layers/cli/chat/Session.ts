@@ -1,0 +1,53 @@
+/** What a chat talks to: the daemon that runs, or one of its own. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { TroupeClient } from "../../../src/client/TroupeClient.ts"
+import * as CommandLine from "../../config/CommandLine.ts"
+import * as AccessTokenLive from "../../rpc/AccessToken.ts"
+import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
+import * as Connection from "../Connection.ts"
+
+export class Session extends Context.Service<
+  Session,
+  { /** Whether the daemon ends with the chat. */ readonly embedded: boolean }
+>()("troupe/cli/Session") {}
+
+export const layer = (place: CommandLine.Place) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const found = yield* runningClient(place)
+      if (Option.isSome(found)) return session(false, Layer.succeed(TroupeClient, found.value))
+      const { layer: embedded } = yield* Effect.promise(() => import("../../daemon/Embedded.ts"))
+      // Two consoles may start at once; the second finds the daemon of the first.
+      return session(true, embedded(place)).pipe(
+        Layer.catchTag("DataDirectoryInUse", (inUse) =>
+          Layer.unwrap(
+            Effect.gen(function* () {
+              const other = yield* runningClient(place)
+              return yield* Option.match(other, {
+                onNone: () => Effect.fail(inUse),
+                onSome: (client) => Effect.succeed(session(false, Layer.succeed(TroupeClient, client)))
+              })
+            })
+          )
+        )
+      )
+    })
+  )
+
+const session = <E, R>(embedded: boolean, client: Layer.Layer<TroupeClient, E, R>) =>
+  Layer.merge(Layer.succeed(Session, { embedded }), client)
+
+const runningClient = Effect.fnUntraced(function* (place: CommandLine.Place) {
+  const surroundings = yield* Layer.build(DataDirectoryLive.layer.pipe(Layer.provideMerge(CommandLine.layer(place))))
+  return yield* Effect.gen(function* () {
+    const endpoint = yield* Connection.running
+    if (Option.isNone(endpoint)) return Option.none<TroupeClient["Service"]>()
+    const client = yield* Layer.build(
+      Connection.clientLayer(endpoint.value, "layer").pipe(Layer.provide(AccessTokenLive.layerExisting))
+    )
+    return Option.some(Context.get(client, TroupeClient))
+  }).pipe(Effect.provideContext(surroundings))
+})
