@@ -51,7 +51,8 @@ const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenA
 export const notTheProtocol = (target: Target): AiError.AiError =>
   aiError(
     new AiError.InvalidResponseError({
-      description: `${hostOf(target.baseUrl)} did not answer as a chat completions API. ` +
+      description:
+        `${hostOf(target.baseUrl)} did not answer as a chat completions API. ` +
         `Check [providers.${target.provider}].base_url: it usually ends in /v1`
     })
   )
@@ -72,12 +73,14 @@ interface ErrorBody {
 
 const decodeBody = (error: unknown): ErrorBody | undefined => {
   if (typeof error === "string") return { message: error, code: "", type: "", param: "" }
-  return Option.getOrUndefined(Option.map(decodeStruct(error), (body) => ({
-    message: asText(body.message),
-    code: asText(body.code),
-    type: asText(body.type),
-    param: asText(body.param)
-  })))
+  return Option.getOrUndefined(
+    Option.map(decodeStruct(error), (body) => ({
+      message: asText(body.message),
+      code: asText(body.code),
+      type: asText(body.type),
+      param: asText(body.param)
+    }))
+  )
 }
 
 const decodeStruct = Schema.decodeUnknownOption(Body)
@@ -148,9 +151,9 @@ const fromStatus = (
     return body !== undefined && isPolicy(body)
       ? new AiError.ContentPolicyError({ description: `${who} refused the content${quote}` })
       : new AiError.InvalidRequestError({
-        description: `${who} rejected the request (${status})${quote}`,
-        ...(body?.param ? { parameter: Text.clip(body.param, 100) } : {})
-      })
+          description: `${who} rejected the request (${status})${quote}`,
+          ...(body?.param ? { parameter: Text.clip(body.param, 100) } : {})
+        })
   }
   if (status !== undefined && status >= 300 && status < 400) {
     return new AiError.InvalidRequestError({
@@ -189,13 +192,16 @@ const unreachable = (target: Target, code: string): string => {
 }
 
 /** Host and port only: an address may hold credentials or a query. */
-export const hostOf = (baseUrl: string): string => URL.canParse(baseUrl) ? new URL(baseUrl).host : "an invalid address"
+export const hostOf = (baseUrl: string): string =>
+  URL.canParse(baseUrl) ? new URL(baseUrl).host : "an invalid address"
 
-const decodeCause = Schema.decodeUnknownOption(Schema.Struct({
-  code: Schema.optionalKey(Schema.Unknown),
-  cause: Schema.optionalKey(Schema.Unknown),
-  errors: Schema.optionalKey(Schema.Unknown)
-}))
+const decodeCause = Schema.decodeUnknownOption(
+  Schema.Struct({
+    code: Schema.optionalKey(Schema.Unknown),
+    cause: Schema.optionalKey(Schema.Unknown),
+    errors: Schema.optionalKey(Schema.Unknown)
+  })
+)
 
 /** The system's code, somewhere down the chain of causes. */
 const codeOf = (error: unknown, depth = 0): string => {
@@ -230,7 +236,7 @@ export const retryAfterOf = (
 const numberOf = (text: string | null | undefined): number | undefined =>
   text && /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined
 
-const scale = (value: number | undefined, factor: number) => value === undefined ? undefined : value * factor
+const scale = (value: number | undefined, factor: number) => (value === undefined ? undefined : value * factor)
 
 const untilDate = (text: string | null | undefined, now: number): number | undefined =>
   text && /^[A-Za-z]{3},? /.test(text)
@@ -238,8 +244,10 @@ const untilDate = (text: string | null | undefined, now: number): number | undef
     : undefined
 
 const fromHint = (message: string | undefined): number | undefined => {
-  const match = /(?:try again|retry) (?:in|after) (\d{1,6}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|m|minutes?)\b/i
-    .exec(message?.slice(0, 1000) ?? "")
+  const match =
+    /(?:try again|retry) (?:in|after) (\d{1,6}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|m|minutes?)\b/i.exec(
+      message?.slice(0, 1000) ?? ""
+    )
   if (match?.[1] === undefined || match[2] === undefined) return undefined
   const unit = match[2].toLowerCase()
   return Number(match[1]) * (unit.startsWith("ms") || unit.startsWith("mil") ? 1 : unit.startsWith("m") ? 60_000 : 1000)

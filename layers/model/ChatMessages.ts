@@ -43,7 +43,8 @@ type ChatContent =
 
 /** Converts a prompt. Leading system messages become one, since some chat templates allow only one. */
 export const fromPrompt = (prompt: Prompt.Prompt, target: ChatReasoning.Origin): ReadonlyArray<ChatMessage> => {
-  const system = prompt.content.flatMap((message) => message.role === "system" ? [Text.clean(message.content)] : [])
+  const system = prompt.content
+    .flatMap((message) => (message.role === "system" ? [Text.clean(message.content)] : []))
     .filter((text) => text.trim() !== "")
   const rest = prompt.content.flatMap((message): ReadonlyArray<ChatMessage> => {
     switch (message.role) {
@@ -54,7 +55,7 @@ export const fromPrompt = (prompt: Prompt.Prompt, target: ChatReasoning.Origin):
       case "assistant":
         return fromAssistant(message, target)
       case "tool":
-        return message.content.flatMap((part) => part.type === "tool-result" ? [fromToolResult(part)] : [])
+        return message.content.flatMap((part) => (part.type === "tool-result" ? [fromToolResult(part)] : []))
     }
   })
   return system.length === 0 ? rest : [{ role: "system", content: system.join("\n\n") }, ...rest]
@@ -93,21 +94,19 @@ const fromUser = (message: Prompt.UserMessage): ReadonlyArray<ChatMessage> => {
   })
   if (parts.length === 0) return []
   // Plain text as a plain string: not every server takes a list.
-  const texts = parts.flatMap((part) => part.type === "text" ? [part.text] : [])
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
   return [{ role: "user", content: texts.length === parts.length ? texts.join("\n\n") : parts }]
 }
 
 const fromFile = (part: Prompt.FilePart): ChatContent => {
   const mediaType = part.mediaType === "image/*" ? "image/jpeg" : part.mediaType
-  const base64 = part.data instanceof Uint8Array
-    ? Base64.encode(part.data)
-    : typeof part.data === "string"
-    ? part.data
-    : undefined
+  const base64 =
+    part.data instanceof Uint8Array ? Base64.encode(part.data) : typeof part.data === "string" ? part.data : undefined
   const url = base64 === undefined ? String(part.data) : `data:${mediaType};base64,${base64}`
   if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } }
   const format = audioFormats[mediaType]
-  if (format !== undefined && base64 !== undefined) return { type: "input_audio", input_audio: { data: base64, format } }
+  if (format !== undefined && base64 !== undefined)
+    return { type: "input_audio", input_audio: { data: base64, format } }
   const filename = Text.clean(part.fileName ?? "file")
   if (mediaType === "application/pdf" && base64 !== undefined) {
     return { type: "file", file: { filename, file_data: url } }
@@ -161,9 +160,16 @@ const argumentsOf = (params: unknown): string => {
 }
 
 const fromToolResult = (part: Prompt.ToolResultPart): ChatMessage => {
-  const content = part.modelOutput === undefined ? textOf(part.result) : part.modelOutput.map((output) =>
-    output.type === "text" ? output.text : `[${output.mediaType}${output.fileName === undefined ? "" : ` ${output.fileName}`}]`
-  ).join("\n")
+  const content =
+    part.modelOutput === undefined
+      ? textOf(part.result)
+      : part.modelOutput
+          .map((output) =>
+            output.type === "text"
+              ? output.text
+              : `[${output.mediaType}${output.fileName === undefined ? "" : ` ${output.fileName}`}]`
+          )
+          .join("\n")
   return { role: "tool", tool_call_id: Text.clean(part.id), content: Text.clean(content) || "(empty)" }
 }
 

@@ -47,12 +47,16 @@ export const Chunk = Schema.Struct({
   id: maybe(Schema.String),
   model: maybe(Schema.String),
   created: maybe(Schema.Number),
-  choices: maybe(Schema.Array(Schema.Struct({
-    index: maybe(Schema.Number),
-    delta: maybe(Message),
-    message: maybe(Message),
-    finish_reason: maybe(Schema.String)
-  }))),
+  choices: maybe(
+    Schema.Array(
+      Schema.Struct({
+        index: maybe(Schema.Number),
+        delta: maybe(Message),
+        message: maybe(Message),
+        finish_reason: maybe(Schema.String)
+      })
+    )
+  ),
   usage: maybe(Usage),
   /** Some gateways answer 200 and put the failure here. */
   error: maybe(Schema.Unknown)
@@ -94,10 +98,10 @@ export const makeCollector = (options: {
       open.kind === "text"
         ? { type: "text-end", id: open.id }
         : {
-          type: "reasoning-end",
-          id: open.id,
-          metadata: ChatReasoning.metadata(options.origin, reasoningField, details)
-        }
+            type: "reasoning-end",
+            id: open.id,
+            metadata: ChatReasoning.metadata(options.origin, reasoningField, details)
+          }
     )
     if (open.kind === "reasoning") details = []
     open = undefined
@@ -115,11 +119,8 @@ export const makeCollector = (options: {
     const fromDetails = message.reasoning_details ?? []
     const text = message.reasoning_content || message.reasoning || fromDetails.map(detailText).join("")
     if (text === "" && fromDetails.length === 0) return
-    reasoningField = fromDetails.length > 0
-      ? "reasoning_details"
-      : message.reasoning_content
-      ? "reasoning_content"
-      : "reasoning"
+    reasoningField =
+      fromDetails.length > 0 ? "reasoning_details" : message.reasoning_content ? "reasoning_content" : "reasoning"
     const id = openBlock("reasoning", parts)
     details.push(...fromDetails)
     if (text !== "") parts.push({ type: "reasoning-delta", id, delta: text })
@@ -218,7 +219,7 @@ const findCall = (
   }
   if (id !== "") return calls.findLast((candidate) => candidate.given === id)
   const startsNew = (delta.function?.name ?? "") !== ""
-  return startsNew ? undefined : calls.at(-1) ?? calls[position]
+  return startsNew ? undefined : (calls.at(-1) ?? calls[position])
 }
 
 const startCall = (
@@ -244,7 +245,7 @@ const paramsOf = (call: OpenCall): unknown =>
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading fields
 
-const contentText = (content: typeof Message.Type["content"]): string =>
+const contentText = (content: (typeof Message.Type)["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("")
 
 const decodeDetail = Schema.decodeUnknownOption(
@@ -260,7 +261,7 @@ const responseMetadata = (chunk: Chunk): Part => ({
   ...(chunk.model ? { modelId: chunk.model } : {}),
   ...Option.match(DateTime.make((chunk.created ?? 0) * 1000), {
     onNone: () => ({}),
-    onSome: (time) => chunk.created ? { timestamp: DateTime.formatIso(time) } : {}
+    onSome: (time) => (chunk.created ? { timestamp: DateTime.formatIso(time) } : {})
   })
 })
 

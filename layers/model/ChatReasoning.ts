@@ -74,7 +74,11 @@ const joinDetails = (last: Schema.Json, piece: Schema.Json): Schema.Json | undef
 export const replay = (
   parts: ReadonlyArray<Prompt.AssistantMessagePart>,
   target: Origin
-): { readonly reasoning?: string; readonly reasoning_content?: string; readonly reasoning_details?: ReadonlyArray<unknown> } => {
+): {
+  readonly reasoning?: string
+  readonly reasoning_content?: string
+  readonly reasoning_details?: ReadonlyArray<unknown>
+} => {
   let text = ""
   let field: Field | undefined
   const details: Array<Schema.Json> = []
@@ -84,7 +88,7 @@ export const replay = (
     if (Option.isNone(tag) || tag.value.provider !== target.provider || tag.value.model !== target.model) continue
     text += part.text
     field = tag.value.field
-    details.push(...tag.value.details ?? [])
+    details.push(...(tag.value.details ?? []))
   }
   if (details.length > 0) return { reasoning_details: details }
   if (field === "reasoning_content") return { reasoning_content: Text.clean(text) }

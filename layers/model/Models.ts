@@ -21,7 +21,7 @@ const kept = 256
 /** `Models` from the settings. */
 export const layer: Layer.Layer<Models, never, Settings> = Layer.effect(
   Models,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const settings = yield* Settings
     const scope = yield* Effect.scope
     const offline: ModelHandle = {
@@ -33,7 +33,7 @@ export const layer: Layer.Layer<Models, never, Settings> = Layer.effect(
     const adapter = yield* Effect.cached(loadAdapter(settings).pipe(Scope.provide(scope), Effect.uninterruptible))
     const handles = new Map<string, ModelHandle>()
 
-    const get = Effect.fn("Models.get")(function*(selection: ModelSelection = {}) {
+    const get = Effect.fn("Models.get")(function* (selection: ModelSelection = {}) {
       const target = yield* choose(settings, selection)
       if (target.provider === Providers.offline) return offline
       const key = JSON.stringify([target.provider, target.model])
@@ -63,7 +63,7 @@ interface Resolved extends Target {
 }
 
 /** Fills in what the selection leaves open. */
-const choose = Effect.fnUntraced(function*(settings: SettingsValue, selection: ModelSelection) {
+const choose = Effect.fnUntraced(function* (settings: SettingsValue, selection: ModelSelection) {
   const provider = Providers.normalizeName(selection.provider ?? settings.llm.provider)
   if (provider === Providers.offline) return { provider, model: Offline.modelName }
   const configured = provider === settings.llm.provider ? settings.llm.model : settings.providers[provider]?.models[0]
@@ -75,14 +75,15 @@ const choose = Effect.fnUntraced(function*(settings: SettingsValue, selection: M
   return yield* new ModelUnavailable({
     provider,
     reason: "missing-model",
-    remedy: provider === settings.llm.provider
-      ? "Set [llm].model to a model of this provider"
-      : `Name a model, or list one in [providers.${provider}].models`
+    remedy:
+      provider === settings.llm.provider
+        ? "Set [llm].model to a model of this provider"
+        : `Name a model, or list one in [providers.${provider}].models`
   })
 })
 
 /** How to reach a provider, or why it cannot be. */
-const resolve = Effect.fnUntraced(function*(settings: SettingsValue, target: Target) {
+const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Target) {
   const section = settings.providers[target.provider]
   const known = Providers.find(target.provider)
   const baseUrl = section?.base_url ?? known?.baseUrl
@@ -115,8 +116,10 @@ const hasCredentials = (settings: SettingsValue, provider: string): boolean => {
   const known = Providers.find(provider)
   if (known === undefined || !known.keyRequired || section?.base_url !== undefined) return true
   if (section === undefined) return false
-  return Redacted.value(section.api_key) !== "" ||
+  return (
+    Redacted.value(section.api_key) !== "" ||
     Object.keys(section.headers).some((name) => name.toLowerCase() === "authorization")
+  )
 }
 
 const unknownProvider = (settings: SettingsValue, provider: string) => {
@@ -124,7 +127,7 @@ const unknownProvider = (settings: SettingsValue, provider: string) => {
   return new ModelUnavailable({
     provider,
     reason: "unknown-provider",
-    remedy: `Add a [providers.${provider}] section with a base_url, or use one of ${[...names].sort().join(", ")}`
+    remedy: `Add a [providers.${provider}] section with a base_url, or use one of ${[...names].toSorted().join(", ")}`
   })
 }
 
@@ -137,7 +140,7 @@ const listAvailable = (settings: SettingsValue): ReadonlyArray<AvailableProvider
       name,
       models: name === Providers.offline ? [Offline.modelName] : modelsOf(settings, name)
     }))
-    .sort((a, b) => a.name < b.name ? -1 : 1)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const modelsOf = (settings: SettingsValue, name: string): ReadonlyArray<string> => {
@@ -147,20 +150,22 @@ const modelsOf = (settings: SettingsValue, name: string): ReadonlyArray<string> 
 }
 
 /** Loads the adapter and opens its pool of connections in the surrounding scope. */
-const loadAdapter = Effect.fnUntraced(function*({ llm }: SettingsValue) {
-  const [OpenAiChat, Transport] = yield* Effect.promise(() =>
-    Promise.all([import("./OpenAiChat.ts"), import("./Transport.ts")])
-  )
+const loadAdapter = Effect.fnUntraced(function* ({ llm }: SettingsValue) {
+  const OpenAiChat = yield* Effect.promise(() => import("./OpenAiChat.ts"))
+  const Transport = yield* Effect.promise(() => import("./Transport.ts"))
   const transport = yield* Transport.make({ connectTimeout: llm.connect_timeout_seconds })
   return (target: Resolved) =>
-    OpenAiChat.make({
-      ...target,
-      temperature: llm.temperature,
-      maxNewTokens: llm.max_new_tokens,
-      reasoningEffort: llm.reasoning_effort,
-      parallelToolCalls: llm.parallel_tool_calls,
-      requestTimeout: llm.request_timeout_seconds,
-      idleTimeout: llm.idle_timeout_seconds,
-      retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
-    }, transport)
+    OpenAiChat.make(
+      {
+        ...target,
+        temperature: llm.temperature,
+        maxNewTokens: llm.max_new_tokens,
+        reasoningEffort: llm.reasoning_effort,
+        parallelToolCalls: llm.parallel_tool_calls,
+        requestTimeout: llm.request_timeout_seconds,
+        idleTimeout: llm.idle_timeout_seconds,
+        retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
+      },
+      transport
+    )
 })

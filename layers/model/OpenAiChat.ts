@@ -3,18 +3,20 @@
  * `openai` SDK.
  *
  * The SDK writes the request, reads the event stream and names the errors. Retries, deadlines, cancellation and the
- * reading of chunks are here: see `Retry`, `ChatMessages`, `ChatParts`, `ChatErrors` and `Transport`.
+ * reading of chunks are here: see `Retry`, `Watch`, `ChatMessages`, `ChatParts`, `ChatErrors` and `Transport`.
  */
 import * as AiError from "effect/ai/AiError"
 import { IdGenerator } from "effect/ai/IdGenerator"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { toCodecOpenAI } from "effect/ai/OpenAiStructuredOutput"
 import type * as Response from "effect/ai/Response"
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Pull from "effect/Pull"
 import type * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -28,6 +30,7 @@ import * as ChatErrors from "./ChatErrors.ts"
 import * as ChatMessages from "./ChatMessages.ts"
 import * as ChatParts from "./ChatParts.ts"
 import type { Transport } from "./Transport.ts"
+import * as Watch from "./Watch.ts"
 
 export interface Options {
   readonly provider: string
@@ -54,7 +57,7 @@ export interface Options {
 export const make = (options: Options, transport: Transport): Effect.Effect<LanguageModel.LanguageModel> =>
   LanguageModel.make({
     codecTransformer: toCodecOpenAI,
-    generateText: Effect.fnUntraced(function*(request) {
+    generateText: Effect.fnUntraced(function* (request) {
       const parts = yield* Stream.runCollect(attempt(options, transport, request, false)).pipe(
         Effect.retry(Retry.schedule(options.retry))
       )
@@ -80,26 +83,28 @@ const attempt = (
   request: LanguageModel.ProviderOptions,
   streaming: boolean
 ): Stream.Stream<Part, AiError.AiError, IdGenerator> =>
-  Stream.unwrap(Effect.gen(function*() {
-    const body = yield* requestBody(options, request, streaming)
-    const abort = yield* Effect.acquireRelease(
-      Effect.sync(() => new AbortController()),
-      (controller) => Effect.sync(() => controller.abort())
-    )
-    const watch = yield* makeWatch(options, abort)
-    const connection = yield* openConnection(options, transport, watch, abort.signal, body)
-    const collector = ChatParts.makeCollector({
-      origin: options,
-      takenIds: Parts.callIds(request.prompt),
-      idBase: `call_${(yield* (yield* IdGenerator).generateId()).replace(/[^A-Za-z0-9]/g, "").slice(-20)}`
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const body = yield* requestBody(options, request, streaming)
+      const abort = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (controller) => Effect.sync(() => controller.abort())
+      )
+      const watch = yield* Watch.make(options, abort)
+      const connection = yield* openConnection(options, transport, watch, abort.signal, body)
+      const collector = ChatParts.makeCollector({
+        origin: options,
+        takenIds: Parts.callIds(request.prompt),
+        idBase: `call_${(yield* (yield* IdGenerator).generateId()).replace(/[^A-Za-z0-9]/g, "").slice(-20)}`
+      })
+      return Stream.fromPull(Effect.succeed(pull(options, connection, collector)))
     })
-    return Stream.fromPull(Effect.succeed(pull(options, connection, collector)))
-  }))
+  )
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Request
 
-const requestBody = Effect.fnUntraced(function*(
+const requestBody = Effect.fnUntraced(function* (
   options: Options,
   request: LanguageModel.ProviderOptions,
   streaming: boolean
@@ -132,7 +137,7 @@ const reasoningEffort = (options: Options): Record<string, unknown> => {
     : { reasoning_effort: options.reasoningEffort }
 }
 
-const responseFormat = Effect.fnUntraced(function*({ responseFormat: format }: LanguageModel.ProviderOptions) {
+const responseFormat = Effect.fnUntraced(function* ({ responseFormat: format }: LanguageModel.ProviderOptions) {
   if (format.type === "text") return {}
   const { jsonSchema } = yield* Effect.try({
     try: () => toCodecOpenAI(format.schema),
@@ -149,81 +154,6 @@ const responseFormat = Effect.fnUntraced(function*({ responseFormat: format }: L
 })
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Deadlines
-
-interface Watch {
-  readonly onBytes: () => void
-  /** Waits for the first thing to come: bounded by the whole request's time. */
-  readonly first: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
-  /** Waits for the next thing to come: bounded by silence, too. Time between waits, when the reader rests, is free. */
-  readonly next: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
-}
-
-/** The allowed silence is looked at in this many slices, so a deadline is late by at most one of them. */
-const slices = 4
-
-/**
- * One fiber watches the whole request and aborts it when a deadline passes, which ends whatever wait is running. A
- * timer for each wait would cost more than reading the chunk it waits for.
- */
-const makeWatch = Effect.fnUntraced(function*(options: Options, abort: AbortController) {
-  const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.requestTimeout)
-  const slice = Duration.toMillis(options.idleTimeout) / slices
-  let signs = 0
-  let silenceCounts = false
-  let expired: AiError.AiError | undefined
-
-  const expire = (error: AiError.AiError) =>
-    Effect.sync(() => {
-      expired = error
-      abort.abort()
-    })
-
-  const guard = Effect.gen(function*() {
-    let quiet = 0
-    while (quiet < slices) {
-      const left = deadline - (yield* Clock.currentTimeMillis)
-      if (left <= 0) return yield* expire(requestTimeout(options))
-      const before = signs
-      yield* Effect.sleep(Math.min(slice, left))
-      quiet = silenceCounts && signs === before ? quiet + 1 : 0
-    }
-    return yield* expire(idleTimeout(options))
-  })
-  yield* Effect.forkScoped(guard)
-
-  const during = (counts: boolean) => <A>(wait: Effect.Effect<A, AiError.AiError>) =>
-    Effect.suspend(() => {
-      signs++
-      silenceCounts = counts
-      // An aborted stream may just end; the deadline is what happened.
-      return wait.pipe(
-        Effect.mapError((error) => expired ?? error),
-        Effect.flatMap((value) => {
-          silenceCounts = false
-          return expired === undefined ? Effect.succeed(value) : Effect.fail(expired)
-        })
-      )
-    })
-
-  const watch: Watch = { onBytes: () => void signs++, first: during(false), next: during(true) }
-  return watch
-})
-
-const requestTimeout = (options: Options) =>
-  transportError(
-    "request-timeout",
-    `Provider "${options.provider}" did not finish within [llm].request_timeout_seconds ` +
-      `(${Duration.format(options.requestTimeout)})`
-  )
-
-const idleTimeout = (options: Options) =>
-  transportError(
-    "idle-timeout",
-    `Provider "${options.provider}" fell silent for [llm].idle_timeout_seconds (${Duration.format(options.idleTimeout)})`
-  )
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Connection
 
 interface Connection {
@@ -232,10 +162,10 @@ interface Connection {
 }
 
 /** Sends the request and waits for the head of the answer. */
-const openConnection = Effect.fnUntraced(function*(
+const openConnection = Effect.fnUntraced(function* (
   options: Options,
   transport: Transport,
-  watch: Watch,
+  watch: Watch.Watch,
   signal: AbortSignal,
   body: Record<string, unknown>
 ): Effect.fn.Return<Connection, AiError.AiError> {
@@ -265,7 +195,7 @@ const openConnection = Effect.fnUntraced(function*(
   let started = false
   const nextEvent = promised(() => events.next())
   return {
-    next: Effect.suspend(() => started ? watch.next(nextEvent) : watch.first(nextEvent)).pipe(
+    next: Effect.suspend(() => (started ? watch.next(nextEvent) : watch.first(nextEvent))).pipe(
       Effect.map((event) => {
         started = true
         return event.done ? Option.none() : Option.some(event.value)
@@ -275,7 +205,7 @@ const openConnection = Effect.fnUntraced(function*(
 })
 
 /** The key stays with the transport; the SDK insists on having one. */
-const makeClient = (options: Options, transport: Transport, watch: Watch): OpenAI =>
+const makeClient = (options: Options, transport: Transport, watch: Watch.Watch): OpenAI =>
   new OpenAI({
     apiKey: "kept-by-the-transport",
     adminAPIKey: null,
@@ -295,7 +225,8 @@ const makeClient = (options: Options, transport: Transport, watch: Watch): OpenA
  * `stream: true` also when not streaming: it only keeps the SDK from reading the body, which is read here.
  */
 const send = async (client: OpenAI, body: Record<string, unknown>, signal: AbortSignal) => {
-  const { data, response } = await client.post<SdkStream<unknown>>("/chat/completions", { body, signal, stream: true })
+  const { data, response } = await client
+    .post<SdkStream<unknown>>("/chat/completions", { body, signal, stream: true })
     .withResponse()
   return { streamed: data, response }
 }
@@ -313,28 +244,28 @@ const pull = (options: Options, connection: Connection, collector: ChatParts.Col
     closed = true
     return Option.match(collector.close(), {
       onNone: () =>
-        Effect.fail(transportError(
-          "stream-cut",
-          `Provider "${options.provider}" ended the answer without saying that it was complete`
-        )),
+        Effect.fail(
+          transportError(
+            "stream-cut",
+            `Provider "${options.provider}" ended the answer without saying that it was complete`
+          )
+        ),
       onSome: Effect.succeed
     })
   })
 
   const read = connection.next.pipe(
     // After the finish reason only token counts can be missing.
-    Effect.catch((error) => collector.finished() ? Effect.succeedNone : Effect.fail(error))
+    Effect.catch((error) => (collector.finished() ? Effect.succeedNone : Effect.fail(error)))
   )
 
-  return Effect.gen(function*() {
-    while (!closed) {
-      const event = yield* read
-      const parts = Option.isNone(event) ? yield* close : yield* accept(options, collector, event.value)
-      const [head, ...tail] = parts
-      if (head !== undefined) return [head, ...tail] as const
-    }
-    return yield* Cause.done()
+  const chunk: Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, AiError.AiError> = Effect.gen(function* () {
+    if (closed) return yield* Cause.done()
+    const event = yield* read
+    const parts = Option.isNone(event) ? yield* close : yield* accept(options, collector, event.value)
+    return Arr.isReadonlyArrayNonEmpty(parts) ? parts : yield* chunk
   })
+  return chunk
 }
 
 const accept = (options: Options, collector: ChatParts.Collector, event: unknown) =>

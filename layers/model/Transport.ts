@@ -29,12 +29,13 @@ export const make = (options: {
 }): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() =>
-        new Undici.Agent({
-          connect: { timeout: Duration.toMillis(options.connectTimeout) },
-          headersTimeout: 0,
-          bodyTimeout: 0
-        })
+      Effect.sync(
+        () =>
+          new Undici.Agent({
+            connect: { timeout: Duration.toMillis(options.connectTimeout) },
+            headersTimeout: 0,
+            bodyTimeout: 0
+          })
       ),
       (agent) => Effect.promise(() => agent.destroy())
     ),
@@ -42,29 +43,34 @@ export const make = (options: {
   )
 
 // This is the edge to a promise-based library: `async` is its language.
-const fetchOver = (agent: Undici.Agent): Transport["fetch"] => ({ apiKey, headers, onBytes }) => async (input, init) => {
-  const response = await Undici.fetch(input instanceof Request ? input.url : input, {
-    method: init?.method ?? "POST",
-    body: typeof init?.body === "string" ? init.body : null,
-    signal: init?.signal ?? null,
-    // A key must not follow a redirection to another address.
-    redirect: "manual",
-    dispatcher: agent,
-    headers: {
-      "accept": "text/event-stream, application/json",
-      "content-type": "application/json",
-      "user-agent": "troupe",
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
-      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Redacted.value(value)]))
-    }
-  })
-  const body = response.body?.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        onBytes()
-        controller.enqueue(chunk)
+const fetchOver =
+  (agent: Undici.Agent): Transport["fetch"] =>
+  ({ apiKey, headers, onBytes }) =>
+  async (input, init) => {
+    const response = await Undici.fetch(input instanceof Request ? input.url : input, {
+      method: init?.method ?? "POST",
+      body: typeof init?.body === "string" ? init.body : null,
+      signal: init?.signal ?? null,
+      // A key must not follow a redirection to another address.
+      redirect: "manual",
+      dispatcher: agent,
+      headers: {
+        accept: "text/event-stream, application/json",
+        "content-type": "application/json",
+        "user-agent": "troupe",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
+        ...Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Redacted.value(value)])
+        )
       }
     })
-  )
-  return new Response(body ?? null, { status: response.status, headers: [...response.headers] })
-}
+    const body = response.body?.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          onBytes()
+          controller.enqueue(chunk)
+        }
+      })
+    )
+    return new Response(body ?? null, { status: response.status, headers: [...response.headers] })
+  }

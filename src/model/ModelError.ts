@@ -38,12 +38,7 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
  * Failures of a request that `AiError` has no class for. They travel as `AiError` with this code in the metadata, so
  * that every caller of a `LanguageModel` can still handle one error type.
  */
-export const TransportCode = Schema.Literals([
-  "stream-cut",
-  "idle-timeout",
-  "request-timeout",
-  "connect-failed"
-])
+export const TransportCode = Schema.Literals(["stream-cut", "idle-timeout", "request-timeout", "connect-failed"])
 export type TransportCode = typeof TransportCode.Type
 
 const metadataKey = "troupe"
@@ -57,9 +52,10 @@ export const transportError = (code: TransportCode, description: string): AiErro
   return AiError.make({
     module: "Model",
     method: "request",
-    reason: code === "request-timeout"
-      ? new AiError.UnknownError({ description, metadata })
-      : new AiError.InternalProviderError({ description, metadata })
+    reason:
+      code === "request-timeout"
+        ? new AiError.UnknownError({ description, metadata })
+        : new AiError.InternalProviderError({ description, metadata })
   })
 }
 

@@ -31,11 +31,14 @@ export interface AvailableProvider {
   readonly models: ReadonlyArray<string>
 }
 
-export class Models extends Context.Service<Models, {
-  /** The model for a selection. With another provider than `[llm].provider`, a model must be named or listed. */
-  readonly get: (selection?: ModelSelection) => Effect.Effect<ModelHandle, ModelUnavailable>
-  /** The model of `[llm]`. */
-  readonly default: Effect.Effect<ModelHandle, ModelUnavailable>
-  /** Providers that can be asked now, sorted by name; `offline` is always among them. */
-  readonly available: ReadonlyArray<AvailableProvider>
-}>()("troupe/model/Models") {}
+export class Models extends Context.Service<
+  Models,
+  {
+    /** The model for a selection. With another provider than `[llm].provider`, a model must be named or listed. */
+    readonly get: (selection?: ModelSelection) => Effect.Effect<ModelHandle, ModelUnavailable>
+    /** The model of `[llm]`. */
+    readonly default: Effect.Effect<ModelHandle, ModelUnavailable>
+    /** Providers that can be asked now, sorted by name; `offline` is always among them. */
+    readonly available: ReadonlyArray<AvailableProvider>
+  }
+>()("troupe/model/Models") {}

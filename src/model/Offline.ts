@@ -72,7 +72,7 @@ const readTurn = (prompt: Prompt.Prompt): Turn => {
   const messages = prompt.content.slice(start)
   const lastCall = messages.findLastIndex((message) => message.role === "assistant")
   const userTexts = (all: ReadonlyArray<Prompt.Message>) =>
-    all.flatMap((message) => message.role === "user" ? [textOf(message)] : [])
+    all.flatMap((message) => (message.role === "user" ? [textOf(message)] : []))
   return {
     texts: userTexts(messages),
     fresh: userTexts(messages.slice(lastCall + 1)),
@@ -84,7 +84,10 @@ const readTurn = (prompt: Prompt.Prompt): Turn => {
 const hasCalls = (message: Prompt.AssistantMessage) => message.content.some((part) => part.type === "tool-call")
 
 const textOf = (message: Prompt.UserMessage): string =>
-  message.content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n").slice(0, longestRequest)
+  message.content
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n")
+    .slice(0, longestRequest)
 
 const readResults = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<CallResult> => {
   const open = new Map<string, Prompt.ToolCallPart>()
@@ -97,7 +100,7 @@ const readResults = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Cal
     for (const part of message.content) {
       const call = part.type === "tool-result" ? open.get(part.id) : undefined
       if (part.type !== "tool-result" || call === undefined) continue
-      const shown = part.modelOutput?.flatMap((output) => output.type === "text" ? [output.text] : []).join("\n")
+      const shown = part.modelOutput?.flatMap((output) => (output.type === "text" ? [output.text] : [])).join("\n")
       const outcome = Skills.readOutcome(shown ?? part.result, part.isFailure)
       results.push({ name: call.name, params: keyOf(call.params), outcome })
     }
@@ -113,12 +116,12 @@ const keyOf = (params: unknown): string => JSON.stringify(params) ?? ""
 
 type Item =
   | {
-    readonly _tag: "Call"
-    readonly skill: Skills.Skill
-    readonly tool: string
-    readonly params: object
-    readonly label: string
-  }
+      readonly _tag: "Call"
+      readonly skill: Skills.Skill
+      readonly tool: string
+      readonly params: object
+      readonly label: string
+    }
   | { readonly _tag: "Say"; readonly text: string }
 
 const plan = (text: string, offered: ReadonlySet<string>): ReadonlyArray<Item> => {
@@ -138,16 +141,18 @@ const plan = (text: string, offered: ReadonlySet<string>): ReadonlyArray<Item> =
 }
 
 const greeting = `Hello. ${Skills.label}. Ask “what can you do?” for what I understand.`
-const hint = `I can ${
-  Skills.skills.filter((skill) => skill.tool !== undefined).map((skill) => skill.summary).join(", ")
-}; ask “what can you do?” for examples.`
+const hint = `I can ${Skills.skills
+  .filter((skill) => skill.tool !== undefined)
+  .map((skill) => skill.summary)
+  .join(", ")}; ask “what can you do?” for examples.`
 
 const say = (text: string): Item => ({ _tag: "Say", text })
 const quote = (text: string): string => `“${Text.clip(text, 60)}”`
 
 /** Requests joined by "and", "then" or punctuation. A comma inside a number does not separate. */
 const split = (text: string): ReadonlyArray<string> =>
-  text.split(/[?;!\n]|[.,] | and (?:then )?| then /i)
+  text
+    .split(/[?;!\n]|[.,] | and (?:then )?| then /i)
     .map((clause) => Skills.normalize(clause).replace(/^(?:and then|and|then|also) /, ""))
     .filter((clause) => clause !== "")
 
@@ -194,9 +199,15 @@ const answers = (items: ReadonlyArray<Item>, results: ReadonlyArray<CallResult>)
     const [result] = index < 0 ? [] : unused.splice(index, 1)
     if (result === undefined) return `I have no result for ${quote(item.label)}.`
     return result.outcome.failed
-      ? `${item.skill.failure}: ${Text.clip(result.outcome.text, 400)}`
+      ? failed(item.skill, result.outcome)
       : Text.clean(item.skill.answer(item.label, result.outcome))
   })
+}
+
+/** Tools explain themselves in a sentence or in a few words; both read well after this. */
+const failed = (skill: Skills.Skill, outcome: Skills.Outcome): string => {
+  const why = Text.clip(outcome.text, 400)
+  return `${skill.failure}${/^\p{Lu}/u.test(why) ? "." : ":"} ${why}`
 }
 
 /** Text in several deltas, a word each, as a model would stream it. */

@@ -41,13 +41,16 @@ export interface Skill {
 
 /** Lower case, single spaces, plain quotes and operators, no punctuation at the end, no "please". */
 export const normalize = (text: string): string =>
-  text.toLowerCase()
+  text
+    .toLowerCase()
     .replaceAll(/[\u2018\u2019]/g, "'")
     .replaceAll(/[\u00d7\u2715]/g, "*")
     .replaceAll("\u00f7", "/")
     .replaceAll(/[\u2212\u2013]/g, "-")
     .replaceAll(/[\s\u00a0]+/g, " ")
-    .split(" ").filter((word) => !courtesies.has(word.replaceAll(/[,.!?]/g, ""))).join(" ")
+    .split(" ")
+    .filter((word) => !courtesies.has(word.replaceAll(/[,.!?]/g, "")))
+    .join(" ")
     .replace(/^[,.!?; ]+/, "")
     .replace(/[?!.,;:= ]+$/, "")
 
@@ -58,9 +61,8 @@ const call = (params: Readonly<Record<string, unknown>>, label: string): Option.
 
 /** Removes the first prefix that fits; none when none does. */
 const afterPrefix = (text: string, prefixes: ReadonlyArray<string>): Option.Option<string> =>
-  Option.map(
-    Option.fromUndefinedOr(prefixes.find((prefix) => text.startsWith(`${prefix} `))),
-    (prefix) => text.slice(prefix.length + 1).trim()
+  Option.map(Option.fromUndefinedOr(prefixes.find((prefix) => text.startsWith(`${prefix} `))), (prefix) =>
+    text.slice(prefix.length + 1).trim()
   )
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -125,13 +127,41 @@ const calculate: Skill = {
 // Date and time
 
 const timeRequests = new Set([
-  "time", "date", "day", "the time", "the date", "date and time", "time and date", "now",
-  "what time is it", "what time is it now", "what is the time", "what's the time", "what is the current time",
-  "current time", "current date", "what is the date", "what's the date", "what date is it", "what day is it",
-  "what day is it today", "what day is today", "what is today", "what is today's date", "what's today's date",
-  "today's date", "what is the date today", "tell me the time", "tell me the date", "tell me the date and time",
-  "what is the date and time", "what is the current date", "what is the current date and time", "what date is it today",
-  "what is the date and the time", "tell me what time it is"
+  "time",
+  "date",
+  "day",
+  "the time",
+  "the date",
+  "date and time",
+  "time and date",
+  "now",
+  "what time is it",
+  "what time is it now",
+  "what is the time",
+  "what's the time",
+  "what is the current time",
+  "current time",
+  "current date",
+  "what is the date",
+  "what's the date",
+  "what date is it",
+  "what day is it",
+  "what day is it today",
+  "what day is today",
+  "what is today",
+  "what is today's date",
+  "what's today's date",
+  "today's date",
+  "what is the date today",
+  "tell me the time",
+  "tell me the date",
+  "tell me the date and time",
+  "what is the date and time",
+  "what is the current date",
+  "what is the current date and time",
+  "what date is it today",
+  "what is the date and the time",
+  "tell me what time it is"
 ])
 
 const dateAndTime: Skill = {
@@ -140,7 +170,7 @@ const dateAndTime: Skill = {
   examples: ["what time is it?", "what is the date?", "date and time"],
   tool: { name: "current_datetime", configKey: "[tools.time].enabled" },
   failure: "I could not read the clock",
-  match: (request) => timeRequests.has(request) ? call({}, "date and time") : Option.none(),
+  match: (request) => (timeRequests.has(request) ? call({}, "date and time") : Option.none()),
   answer: (_label, outcome) => `It is ${Option.getOrElse(outcome.field("timestamp"), () => outcome.text)}`
 }
 
@@ -179,8 +209,19 @@ const wait: Skill = {
 // Help
 
 const helpRequests = new Set([
-  "help", "what can you do", "what can i do", "what can i ask", "what can i ask you", "what do you do", "who are you",
-  "what are you", "how do you work", "what do you understand", "commands", "what are your skills", "?"
+  "help",
+  "what can you do",
+  "what can i do",
+  "what can i ask",
+  "what can i ask you",
+  "what do you do",
+  "who are you",
+  "what are you",
+  "how do you work",
+  "what do you understand",
+  "commands",
+  "what are your skills",
+  "?"
 ])
 
 const help: Skill = {
@@ -189,7 +230,7 @@ const help: Skill = {
   examples: ["what can you do?", "help"],
   tool: undefined,
   failure: "I cannot help",
-  match: (request) => helpRequests.has(request) ? Option.some({ _tag: "Say", text: describe() }) : Option.none(),
+  match: (request) => (helpRequests.has(request) ? Option.some({ _tag: "Say", text: describe() }) : Option.none()),
   answer: (_label, outcome) => outcome.text
 }
 
@@ -215,10 +256,11 @@ export const markdown = (): string =>
   [
     "| Request | Say, for example | Tool | Turned on by |",
     "| --- | --- | --- | --- |",
-    ...skills.map((skill) =>
-      `| ${skill.summary} | ${skill.examples.map((example) => `\`${example}\``).join(", ")} | ${
-        skill.tool === undefined ? "–" : `\`${skill.tool.name}\``
-      } | ${skill.tool === undefined ? "always there" : `\`${skill.tool.configKey}\``} |`
+    ...skills.map(
+      (skill) =>
+        `| ${skill.summary} | ${skill.examples.map((example) => `\`${example}\``).join(", ")} | ${
+          skill.tool === undefined ? "–" : `\`${skill.tool.name}\``
+        } | ${skill.tool === undefined ? "always there" : `\`${skill.tool.configKey}\``} |`
     )
   ].join("\n")
 
@@ -229,7 +271,8 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
   const data = Option.getOrUndefined(decodeObject(envelope?.["data"]))
   const inner = Option.getOrUndefined(
     Option.flatMap(Option.filter(Option.fromUndefinedOr(envelope?.["text"]), isText), (text) =>
-      Option.flatMap(Json.parse(text), decodeObject))
+      Option.flatMap(Json.parse(text), decodeObject)
+    )
   )
   const sources = [envelope, data, inner]
   const field = (name: string) =>
@@ -241,7 +284,7 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
     failed: failed || status === "error" || envelope?.["ok"] === false || envelope?.["skipped"] === true,
     text: Option.getOrElse(
       Option.orElse(field("error"), () => Option.orElse(field("message"), () => field("text"))),
-      () => typeof value === "string" ? value : Option.getOrElse(Json.stringify(value), () => "")
+      () => (typeof value === "string" ? value : Option.getOrElse(Json.stringify(value), () => ""))
     ),
     field
   }

@@ -76,7 +76,8 @@ const checkCalls = (message: Prompt.Message, state: State, report: Report) => {
       if (part.type !== "tool-call") continue
       if (!callId.test(part.id)) report(`call id "${part.id.slice(0, 80)}" is not 1 to 64 letters, digits, _ or -`)
       if (state.seen.has(part.id)) report(`call id "${part.id.slice(0, 80)}" is used twice`)
-      if (!toolName.test(part.name)) report(`tool name "${part.name.slice(0, 80)}" is not 1 to 64 letters, digits, _ or -`)
+      if (!toolName.test(part.name))
+        report(`tool name "${part.name.slice(0, 80)}" is not 1 to 64 letters, digits, _ or -`)
       state.seen.add(part.id)
       state.pending.set(part.id, part.name)
     }
@@ -103,10 +104,11 @@ const checkText = (value: unknown, report: Report) => {
 }
 
 /** Every string inside a JSON-like value, keys included. */
-const strings = function*(value: unknown): Generator<string> {
+const strings = function* (value: unknown): Generator<string> {
   if (typeof value === "string") yield value
-  else if (Array.isArray(value)) { for (const item of value) yield* strings(item) }
-  else if (typeof value === "object" && value !== null) {
+  else if (Array.isArray(value)) {
+    for (const item of value) yield* strings(item)
+  } else if (typeof value === "object" && value !== null) {
     for (const [key, item] of Object.entries(value)) {
       yield key
       yield* strings(item)

@@ -30,5 +30,4 @@ export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Dura
   )
 
 const isWorthRetrying = (error: AiError.AiError) =>
-  error.isRetryable &&
-  (error.retryAfter === undefined || Duration.isLessThanOrEqualTo(error.retryAfter, longestPause))
+  error.isRetryable && (error.retryAfter === undefined || Duration.isLessThanOrEqualTo(error.retryAfter, longestPause))

@@ -31,12 +31,15 @@ export interface ToolDescription {
 }
 
 /** A tool with opaque arguments and no handler. */
-export type AiTool = Tool.Dynamic<string, {
-  readonly parameters: JsonSchema.JsonSchema
-  readonly success: Schema.Unknown
-  readonly failure: Schema.Never
-  readonly failureMode: "error"
-}>
+export type AiTool = Tool.Dynamic<
+  string,
+  {
+    readonly parameters: JsonSchema.JsonSchema
+    readonly success: Schema.Unknown
+    readonly failure: Schema.Never
+    readonly failureMode: "error"
+  }
+>
 
 export type AiToolkit = Toolkit.WithHandler<Record<string, AiTool>>
 
@@ -50,10 +53,13 @@ export const toAiToolkit = (tools: ReadonlyArray<ToolDescription>): AiToolkit =>
 })
 
 /** One model call of a turn: streams the parts of the answer and runs no tool. */
-export const streamStep = (languageModel: LanguageModel.LanguageModel, request: {
-  readonly prompt: Prompt.RawInput
-  readonly tools: ReadonlyArray<ToolDescription>
-}): Stream.Stream<StepPart, AiError.AiError> =>
+export const streamStep = (
+  languageModel: LanguageModel.LanguageModel,
+  request: {
+    readonly prompt: Prompt.RawInput
+    readonly tools: ReadonlyArray<ToolDescription>
+  }
+): Stream.Stream<StepPart, AiError.AiError> =>
   languageModel.streamText({
     prompt: request.prompt,
     toolkit: toAiToolkit(request.tools),

@@ -69,7 +69,12 @@ export const reasoning = (...deltas: ReadonlyArray<string>): Step => ({ _tag: "T
  * A tool call. A string as `params` stands for arguments that are not JSON. Ids default to `call_<request>_<n>`;
  * giving one allows duplicates and odd shapes.
  */
-export const toolCall = (name: string, params: unknown = {}, id?: string): Step => ({ _tag: "ToolCall", id, name, params })
+export const toolCall = (name: string, params: unknown = {}, id?: string): Step => ({
+  _tag: "ToolCall",
+  id,
+  name,
+  params
+})
 
 /** Any encoded part as it is. */
 export const part = (value: Response.StreamPartEncoded): Step => ({ _tag: "Part", part: value })
@@ -95,7 +100,9 @@ export const never: Step = { _tag: "Run", effect: Effect.never }
 /** The stream fails. */
 export const fail = (error: AiError.AiError | AiError.AiErrorReason): Step => ({
   _tag: "Fail",
-  error: AiError.isAiError(error) ? error : AiError.make({ module: "ScriptedModel", method: "streamText", reason: error })
+  error: AiError.isAiError(error)
+    ? error
+    : AiError.make({ module: "ScriptedModel", method: "streamText", reason: error })
 })
 
 /** The connection is lost: the typed, retryable error the live adapter gives for it. */
@@ -105,21 +112,24 @@ export const cut: Step = fail(transportError("stream-cut", "The connection was l
 export const end: Step = { _tag: "End" }
 
 /** What tests ask of the running model. */
-export class ScriptedModel extends Context.Service<ScriptedModel, {
-  readonly languageModel: LanguageModel.LanguageModel
-  /** Every prompt received, in order. */
-  readonly received: Effect.Effect<ReadonlyArray<Prompt.Prompt>>
-  /** Every request received, in order. */
-  readonly requests: Effect.Effect<ReadonlyArray<Request>>
-  /** Waits until `count` requests have been received. */
-  readonly awaitRequests: (count: number) => Effect.Effect<void>
-}>()("troupe/testing/ScriptedModel") {}
+export class ScriptedModel extends Context.Service<
+  ScriptedModel,
+  {
+    readonly languageModel: LanguageModel.LanguageModel
+    /** Every prompt received, in order. */
+    readonly received: Effect.Effect<ReadonlyArray<Prompt.Prompt>>
+    /** Every request received, in order. */
+    readonly requests: Effect.Effect<ReadonlyArray<Request>>
+    /** Waits until `count` requests have been received. */
+    readonly awaitRequests: (count: number) => Effect.Effect<void>
+  }
+>()("troupe/testing/ScriptedModel") {}
 
 /** Makes a scripted model. A request beyond the last script fails as an invalid request that says so. */
-export const make = Effect.fnUntraced(function*(scripts: Scripts, options: Options = {}) {
+export const make = Effect.fnUntraced(function* (scripts: Scripts, options: Options = {}) {
   const requests = yield* SubscriptionRef.make<ReadonlyArray<Request>>([])
 
-  const scriptFor = Effect.fnUntraced(function*(provider: LanguageModel.ProviderOptions) {
+  const scriptFor = Effect.fnUntraced(function* (provider: LanguageModel.ProviderOptions) {
     const request = yield* SubscriptionRef.modify(requests, (all) => {
       const next = { prompt: provider.prompt, tools: provider.tools.map((tool) => tool.name), index: all.length }
       return [next, [...all, next]]
@@ -155,19 +165,21 @@ export const layer = (
   scripts: Scripts,
   options: Options = {}
 ): Layer.Layer<ScriptedModel | LanguageModel.LanguageModel | Models> =>
-  Layer.effectContext(Effect.map(make(scripts, options), (scripted) => {
-    const provider = options.provider ?? "scripted"
-    const model = options.model ?? "scripted"
-    const handle = { provider, model, languageModel: scripted.languageModel }
-    return Context.make(ScriptedModel, scripted).pipe(
-      Context.add(LanguageModel.LanguageModel, scripted.languageModel),
-      Context.add(Models, {
-        get: (selection) => Effect.succeed({ ...handle, model: selection?.model ?? model }),
-        default: Effect.succeed(handle),
-        available: [{ name: provider, models: [model] }]
-      })
-    )
-  }))
+  Layer.effectContext(
+    Effect.map(make(scripts, options), (scripted) => {
+      const provider = options.provider ?? "scripted"
+      const model = options.model ?? "scripted"
+      const handle = { provider, model, languageModel: scripted.languageModel }
+      return Context.make(ScriptedModel, scripted).pipe(
+        Context.add(LanguageModel.LanguageModel, scripted.languageModel),
+        Context.add(Models, {
+          get: (selection) => Effect.succeed({ ...handle, model: selection?.model ?? model }),
+          default: Effect.succeed(handle),
+          available: [{ name: provider, models: [model] }]
+        })
+      )
+    })
+  )
 
 const refused = (description: string) => new AiError.InvalidRequestError({ description })
 
@@ -192,8 +204,8 @@ const complete = (script: Script, request: Request): Script => {
       ? { ...step, id: step.id ?? Parts.uniqueId(`call_${request.index + 1}_${++calls}`, taken) }
       : step
   )
-  const closed = steps.some((step) =>
-    step._tag === "Fail" || step._tag === "End" || (step._tag === "Part" && step.part.type === "finish")
+  const closed = steps.some(
+    (step) => step._tag === "Fail" || step._tag === "End" || (step._tag === "Part" && step.part.type === "finish")
   )
   if (closed) return steps
   const called = steps.some((step) => step._tag === "ToolCall")

@@ -90,7 +90,7 @@ export interface FakeOpenAi {
 }
 
 /** Starts a server that answers the requests with the replies in order; one more gets a 500. */
-export const make = Effect.fnUntraced(function*(
+export const make = Effect.fnUntraced(function* (
   replies: ReadonlyArray<Reply>
 ): Effect.fn.Return<FakeOpenAi, never, Scope.Scope> {
   const received: Array<Received> = []
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function*(
 
   const server = Http.createServer((request, response) => {
     let body = ""
-    request.on("data", (piece) => body += piece)
+    request.on("data", (piece) => (body += piece))
     request.on("end", () => {
       const index = received.push({ path: request.url ?? "", headers: request.headers, body: readBody(body) }) - 1
       const reply = replies[index] ?? json({ error: { message: "no reply left" } }, 500)
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function*(
         if (!response.writableFinished) completeAt(abandoned, index)
       })
       completeAt(arrived, index)
-      play(reply, response, (bytes) => sent += bytes)
+      play(reply, response, (bytes) => (sent += bytes))
     })
   })
   yield* Effect.acquireRelease(

@@ -19,16 +19,21 @@ const refusal = (input: SettingsInput, selection?: ModelSelection) =>
 describe("Models", () => {
   it.effect("is the offline helper when nothing is configured", () =>
     use({}, (models) =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const handle = yield* models.default
         assert.strictEqual(handle.provider, "offline")
-        assert.deepStrictEqual(models.available.map(({ name }) => name), ["offline"])
+        assert.deepStrictEqual(
+          models.available.map(({ name }) => name),
+          ["offline"]
+        )
         const response = yield* handle.languageModel.generateText({ prompt: "what can you do?" })
         assert.include(response.text, "not a language model")
-      })))
+      })
+    )
+  )
 
   it.live("reaches the provider of the settings, and keeps one client per model", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const answer = Fake.stream(Fake.delta({ content: "hello" }, "stop"), Fake.done)
       const completion = Fake.json({ choices: [{ message: { content: "hello" }, finish_reason: "stop" }] })
       const server = yield* Fake.make([completion, answer])
@@ -37,7 +42,7 @@ describe("Models", () => {
         providers: { mine: { base_url: `${server.baseUrl}/`, api_key: "sk-1" } }
       }
       yield* use(settings, (models) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const handle = yield* models.default
           assert.deepStrictEqual([handle.provider, handle.model], ["mine", "m1"])
           assert.strictEqual((yield* handle.languageModel.generateText({ prompt: "hi" })).text, "hello")
@@ -45,58 +50,74 @@ describe("Models", () => {
           assert.strictEqual(server.received[0]?.headers.authorization, "Bearer sk-1")
           assert.strictEqual(yield* models.get({ provider: " MINE " }), handle)
           assert.notStrictEqual(yield* models.get({ model: "m2" }), handle)
-        }))
-    }))
+        })
+      )
+    })
+  )
 
   it.effect("lists providers with usable credentials, never keys", () =>
-    use({
-      llm: { provider: "openai", model: "gpt-x" },
-      providers: {
-        openai: { api_key: "sk-secret" },
-        openrouter: {},
-        ollama: { models: ["llama"] }
-      }
-    }, (models) =>
-      Effect.sync(() => {
-        assert.deepStrictEqual(models.available, [
-          { name: "offline", models: ["offline-helper"] },
-          { name: "ollama", models: ["llama"] },
-          { name: "openai", models: ["gpt-x"] }
-        ])
-        assert.notInclude(JSON.stringify(models.available), "secret")
-      })))
+    use(
+      {
+        llm: { provider: "openai", model: "gpt-x" },
+        providers: {
+          openai: { api_key: "sk-secret" },
+          openrouter: {},
+          ollama: { models: ["llama"] }
+        }
+      },
+      (models) =>
+        Effect.sync(() => {
+          assert.deepStrictEqual(models.available, [
+            { name: "offline", models: ["offline-helper"] },
+            { name: "ollama", models: ["llama"] },
+            { name: "openai", models: ["gpt-x"] }
+          ])
+          assert.notInclude(JSON.stringify(models.available), "secret")
+        })
+    )
+  )
 
   it.effect("says which key to set when a provider has no key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const error = yield* refusal({ llm: { provider: "openai", model: "gpt-x" } })
       assert.strictEqual(error.reason, "missing-key")
       assert.include(error.message, "[providers.openai].api_key")
-    }))
+    })
+  )
 
   it.effect("takes a header in place of a key, and asks for none at another address", () =>
-    use({
-      llm: { provider: "openai", model: "gpt-x" },
-      providers: {
-        openai: { headers: { Authorization: "Bearer x" } },
-        openrouter: { base_url: "http://127.0.0.1:9/v1", models: ["a"] }
-      }
-    }, (models) =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* models.default).provider, "openai")
-        assert.strictEqual((yield* models.get({ provider: "openrouter" })).model, "a")
-      })))
+    use(
+      {
+        llm: { provider: "openai", model: "gpt-x" },
+        providers: {
+          openai: { headers: { Authorization: "Bearer x" } },
+          openrouter: { base_url: "http://127.0.0.1:9/v1", models: ["a"] }
+        }
+      },
+      (models) =>
+        Effect.gen(function* () {
+          assert.strictEqual((yield* models.default).provider, "openai")
+          assert.strictEqual((yield* models.get({ provider: "openrouter" })).model, "a")
+        })
+    )
+  )
 
   it.effect("refuses a provider nobody knows", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const error = yield* refusal({}, { provider: "nowhere", model: "m" })
       assert.strictEqual(error.reason, "unknown-provider")
       assert.include(error.message, "[providers.nowhere]")
-    }))
+    })
+  )
 
   it.effect("wants a model for a provider that lists none", () =>
-    Effect.gen(function*() {
-      const error = yield* refusal({ llm: { provider: "ollama", model: "a" }, providers: { vllm: {} } }, { provider: "vllm" })
+    Effect.gen(function* () {
+      const error = yield* refusal(
+        { llm: { provider: "ollama", model: "a" }, providers: { vllm: {} } },
+        { provider: "vllm" }
+      )
       assert.strictEqual(error.reason, "missing-model")
       assert.include(error.message, "[providers.vllm].models")
-    }))
+    })
+  )
 })

@@ -7,28 +7,32 @@ import * as Offline from "../../src/model/Offline.ts"
 import * as Skills from "../../src/model/OfflineSkills.ts"
 import { streamStep } from "../../src/model/ToolSchema.ts"
 
-const allTools = Skills.skills.flatMap(({ tool }) => tool === undefined ? [] : [tool.name])
+const allTools = Skills.skills.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name]))
 
 /** One step: the text said and the calls made. */
-const step = Effect.fnUntraced(function*(prompt: Prompt.RawInput, tools: ReadonlyArray<string> = allTools) {
+const step = Effect.fnUntraced(function* (prompt: Prompt.RawInput, tools: ReadonlyArray<string> = allTools) {
   const model = yield* Offline.make
-  const parts = yield* Stream.runCollect(streamStep(model, {
-    prompt,
-    tools: tools.map((name) => ({ name, description: name, parameters: { type: "object" } }))
-  }))
+  const parts = yield* Stream.runCollect(
+    streamStep(model, {
+      prompt,
+      tools: tools.map((name) => ({ name, description: name, parameters: { type: "object" } }))
+    })
+  )
   return {
     parts,
-    text: parts.flatMap((part) => part.type === "text-delta" ? [part.delta] : []).join(""),
+    text: parts.flatMap((part) => (part.type === "text-delta" ? [part.delta] : [])).join(""),
     deltas: parts.filter((part) => part.type === "text-delta").length,
-    calls: parts.flatMap((part) => part.type === "tool-call" ? [{ id: part.id, name: part.name, params: part.params }] : []),
-    finish: parts.flatMap((part) => part.type === "finish" ? [part.reason] : [])
+    calls: parts.flatMap((part) =>
+      part.type === "tool-call" ? [{ id: part.id, name: part.name, params: part.params }] : []
+    ),
+    finish: parts.flatMap((part) => (part.type === "finish" ? [part.reason] : []))
   }
 })
 
 const user = (content: string): Prompt.MessageEncoded => ({ role: "user", content })
 
 /** A whole turn: calls answered by `results`, in order. */
-const turn = Effect.fnUntraced(function*(
+const turn = Effect.fnUntraced(function* (
   text: string,
   results: ReadonlyArray<unknown>,
   before: ReadonlyArray<Prompt.MessageEncoded> = []
@@ -80,154 +84,196 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
 describe("Offline", () => {
   for (const [text, name, params] of understood) {
     it.effect(`understands “${text}”`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { calls, finish } = yield* step(text)
-        assert.deepStrictEqual(calls.map((call) => [call.name, call.params]), [[name, params]])
+        assert.deepStrictEqual(
+          calls.map((call) => [call.name, call.params]),
+          [[name, params]]
+        )
         assert.deepStrictEqual(finish, ["tool-calls"])
-      }))
+      })
+    )
   }
 
   for (const skill of Skills.skills) {
     for (const example of skill.examples) {
       it.effect(`understands its own example “${example}”`, () =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const { calls, text } = yield* step(example)
           if (skill.tool === undefined) assert.include(text, Skills.label)
-          else assert.deepStrictEqual(calls.map((call) => call.name), [skill.tool.name])
-        }))
+          else
+            assert.deepStrictEqual(
+              calls.map((call) => call.name),
+              [skill.tool.name]
+            )
+        })
+      )
     }
   }
 
   it.effect("says what it is on first contact, and only then", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const first = yield* turn("what is 12*(3+4)?", [{ ok: true, result: "84" }])
       assert.match(first.said.text, /^12\*\(3\+4\) = 84\n/)
       assert.include(first.said.text, "not a language model")
-      const later = yield* turn("what is 1+1?", [{ result: "2" }], [user("hello"), { role: "assistant", content: "Hi." }])
+      const later = yield* turn(
+        "what is 1+1?",
+        [{ result: "2" }],
+        [user("hello"), { role: "assistant", content: "Hi." }]
+      )
       assert.strictEqual(later.said.text, "1+1 = 2")
       assert.isAbove(later.said.deltas, 2)
       assert.deepStrictEqual(later.said.finish, ["stop"])
-    }))
+    })
+  )
 
-  for (
-    const [form, result] of [
-      ["an object", { result: "84" }],
-      ["JSON text", "{\"ok\":true,\"result\":\"84\"}"],
-      ["a status, text and data", { status: "success", text: "84", data: { result: "84" } }],
-      ["a status and JSON text", { status: "success", text: "{\"result\":\"84\"}", data: null }],
-      ["plain text", "84"]
-    ] as const
-  ) {
+  for (const [form, result] of [
+    ["an object", { result: "84" }],
+    ["JSON text", '{"ok":true,"result":"84"}'],
+    ["a status, text and data", { status: "success", text: "84", data: { result: "84" } }],
+    ["a status and JSON text", { status: "success", text: '{"result":"84"}', data: null }],
+    ["plain text", "84"]
+  ] as const) {
     it.effect(`reads a tool result given as ${form}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { said } = yield* turn("what is 12*7?", [result])
         assert.match(said.text, /^12\*7 = 84\n/)
-      }))
+      })
+    )
   }
 
   it.effect("asks for two things at once when two are asked, and answers both", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { asked, said } = yield* turn("what is 2+2 and what time is it?", [
         { result: "4" },
         { timestamp: "2026-01-02T03:04:05Z" }
       ])
-      assert.deepStrictEqual(asked.calls.map((call) => call.name), ["calculate_expression", "current_datetime"])
+      assert.deepStrictEqual(
+        asked.calls.map((call) => call.name),
+        ["calculate_expression", "current_datetime"]
+      )
       assert.notStrictEqual(asked.calls[0]?.id, asked.calls[1]?.id)
       assert.match(said.text, /^2\+2 = 4\nIt is 2026-01-02T03:04:05Z\n/)
-    }))
+    })
+  )
 
   it.effect("calculates one thing and the other, too", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { calls } = yield* step("calculate 2+2 and what time is it; calculate 3*3, then wait 1 second")
-      assert.deepStrictEqual(calls.map((call) => call.name), [
-        "calculate_expression",
-        "current_datetime",
-        "calculate_expression",
-        "wait"
-      ])
-    }))
+      assert.deepStrictEqual(
+        calls.map((call) => call.name),
+        ["calculate_expression", "current_datetime", "calculate_expression", "wait"]
+      )
+    })
+  )
 
   it.effect("words errors and refusals plainly", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { said } = yield* turn("what is 1/0?", [{ status: "error", text: "division by zero", data: null }])
       assert.match(said.text, /^I could not calculate that: division by zero/)
+      const asText = yield* turn("what is 1/0?", [
+        JSON.stringify({ ok: false, tool: "calculate_expression", error_code: "x", error: "It divides by zero." })
+      ])
+      assert.match(asText.said.text, /^I could not calculate that\. It divides by zero\./)
       const denied = yield* turn("wait 1 second", [{ ok: false, error: "The user did not allow it" }])
-      assert.match(denied.said.text, /^I could not wait: The user did not allow it/)
-    }))
+      assert.match(denied.said.text, /^I could not wait\. The user did not allow it/)
+    })
+  )
 
   it.effect("names the setting when the tool is not on offer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { calls, text } = yield* step("wait 1 second", ["calculate_expression"])
       assert.deepStrictEqual(calls, [])
       assert.include(text, "[tools.wait].enabled")
-    }))
+    })
+  )
 
   it.effect("takes up a message that came between tool calls", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const call = { type: "tool-call", id: "a", name: "wait", params: { milliseconds: 1000 } } as const
       const history: ReadonlyArray<Prompt.MessageEncoded> = [
         user("wait 1 second"),
         { role: "assistant", content: [call] },
-        { role: "tool", content: [{ type: "tool-result", id: "a", name: "wait", isFailure: false, result: { slept_ms: 1000 } }] },
+        {
+          role: "tool",
+          content: [{ type: "tool-result", id: "a", name: "wait", isFailure: false, result: { slept_ms: 1000 } }]
+        },
         user("what is 1+1?")
       ]
       const folded = yield* step(history)
-      assert.deepStrictEqual(folded.calls.map((made) => made.params), [{ expression: "1+1" }])
+      assert.deepStrictEqual(
+        folded.calls.map((made) => made.params),
+        [{ expression: "1+1" }]
+      )
       const [made] = folded.calls
       const answered = yield* step([
         ...history,
         { role: "assistant", content: folded.calls.map((part) => ({ type: "tool-call", ...part })) },
         {
           role: "tool",
-          content: [{ type: "tool-result", id: made?.id ?? "", name: "calculate_expression", isFailure: false, result: { result: "2" } }]
+          content: [
+            {
+              type: "tool-result",
+              id: made?.id ?? "",
+              name: "calculate_expression",
+              isFailure: false,
+              result: { result: "2" }
+            }
+          ]
         }
       ])
       assert.match(answered.text, /^I waited 1000 ms\.\n1\+1 = 2\n/)
-    }))
+    })
+  )
 
   for (const text of ["write me a poem", "42", "what is love", "wait for godot", "2 2", "and and and", "x", "= ="]) {
     it.effect(`says what it can do when told “${text}”`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { calls, text: said } = yield* step(text)
         assert.deepStrictEqual(calls, [])
         assert.match(said, /do not understand|offline helper/)
         assert.include(said, "what can you do?")
-      }))
+      })
+    )
   }
 
   it.effect("answers the part it understands and owns up to the rest", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { said } = yield* turn("sing a song and what is 1+1", [{ result: "2" }])
       assert.match(said.text, /^1\+1 = 2\nI did not understand “sing a song”\./)
-    }))
+    })
+  )
 
-  for (
-    const [name, text] of [
-      ["a megabyte of digits and operators", "what is " + "1+".repeat(500_000) + "1"],
-      ["a megabyte of spaces", " ".repeat(1_000_000) + "help"],
-      ["a megabyte of question marks", "?".repeat(1_000_000) + "x"],
-      ["a hundred thousand requests", "what is 1+1 and ".repeat(100_000)],
-      ["half a surrogate pair", "what is \ud83d + 1"],
-      ["control characters", "what\0 is 1+1"]
-    ] as const
-  ) {
+  for (const [name, text] of [
+    ["a megabyte of digits and operators", "what is " + "1+".repeat(500_000) + "1"],
+    ["a megabyte of spaces", " ".repeat(1_000_000) + "help"],
+    ["a megabyte of question marks", "?".repeat(1_000_000) + "x"],
+    ["a hundred thousand requests", "what is 1+1 and ".repeat(100_000)],
+    ["half a surrogate pair", "what is \ud83d + 1"],
+    ["control characters", "what\0 is 1+1"]
+  ] as const) {
     it.effect(`survives ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { calls, finish, parts } = yield* step(text)
         assert.isAtMost(calls.length, Offline.mostRequests)
         assert.strictEqual(finish.length, 1)
         assert.isTrue(JSON.stringify(parts).length < 20_000)
-      }))
+      })
+    )
   }
 
-  it.effect.prop("always answers, well-formed, with calls only to tools on offer", { text: Schema.String }, ({ text }) =>
-    Effect.gen(function*() {
-      const { calls, finish, text: said } = yield* step(text, ["calculate_expression"])
-      assert.strictEqual(finish.length, 1)
-      assert.isTrue(said.isWellFormed())
-      assert.isTrue(calls.every((call) => call.name === "calculate_expression"))
-      assert.isTrue(calls.length > 0 || said !== "")
-    }))
+  it.effect.prop(
+    "always answers, well-formed, with calls only to tools on offer",
+    { text: Schema.String },
+    ({ text }) =>
+      Effect.gen(function* () {
+        const { calls, finish, text: said } = yield* step(text, ["calculate_expression"])
+        assert.strictEqual(finish.length, 1)
+        assert.isTrue(said.isWellFormed())
+        assert.isTrue(calls.every((call) => call.name === "calculate_expression"))
+        assert.isTrue(calls.length > 0 || said !== "")
+      })
+  )
 
   it("renders the table of skills for the documents", () => {
     for (const skill of Skills.skills) assert.include(Skills.markdown(), `| ${skill.summary} |`)

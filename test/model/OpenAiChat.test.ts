@@ -20,48 +20,53 @@ import * as Fake from "./FakeOpenAi.ts"
 
 const secret = "sk-secret-0123456789abcdef"
 
-const connect = Effect.fnUntraced(function*(baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}) {
+const connect = Effect.fnUntraced(function* (baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}) {
   const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5) })
-  return yield* OpenAiChat.make({
-    provider: "fake",
-    model: "fake-1",
-    baseUrl,
-    apiKey: Redacted.make(secret),
-    requestTimeout: Duration.seconds(20),
-    idleTimeout: Duration.seconds(10),
-    retry: { attempts: 0, delay: Duration.millis(1) },
-    ...overrides
-  }, transport)
+  return yield* OpenAiChat.make(
+    {
+      provider: "fake",
+      model: "fake-1",
+      baseUrl,
+      apiKey: Redacted.make(secret),
+      requestTimeout: Duration.seconds(20),
+      idleTimeout: Duration.seconds(10),
+      retry: { attempts: 0, delay: Duration.millis(1) },
+      ...overrides
+    },
+    transport
+  )
 })
 
-const tools = [{
-  name: "add",
-  description: "Adds.",
-  parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
-}]
+const tools = [
+  {
+    name: "add",
+    description: "Adds.",
+    parameters: { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
+  }
+]
 
 const collect = (model: LanguageModel.LanguageModel, prompt: Prompt.RawInput = "go") =>
   Stream.runCollect(streamStep(model, { prompt, tools }))
 
 const textOf = (parts: ReadonlyArray<StepPart>) =>
-  parts.flatMap((part) => part.type === "text-delta" ? [part.delta] : []).join("")
+  parts.flatMap((part) => (part.type === "text-delta" ? [part.delta] : [])).join("")
 
 const reasoningOf = (parts: ReadonlyArray<StepPart>) =>
-  parts.flatMap((part) => part.type === "reasoning-delta" ? [part.delta] : []).join("")
+  parts.flatMap((part) => (part.type === "reasoning-delta" ? [part.delta] : [])).join("")
 
 const callsOf = (parts: ReadonlyArray<StepPart>) =>
-  parts.flatMap((part) => part.type === "tool-call" ? [{ id: part.id, name: part.name, params: part.params }] : [])
+  parts.flatMap((part) => (part.type === "tool-call" ? [{ id: part.id, name: part.name, params: part.params }] : []))
 
 const finishOf = (parts: ReadonlyArray<StepPart>) => parts.find((part) => part.type === "finish")
 
 /** The parts of one reply. */
-const partsOf = Effect.fnUntraced(function*(reply: Fake.Reply, prompt: Prompt.RawInput = "go") {
+const partsOf = Effect.fnUntraced(function* (reply: Fake.Reply, prompt: Prompt.RawInput = "go") {
   const server = yield* Fake.make([reply])
   return yield* collect(yield* connect(server.baseUrl), prompt)
 })
 
 /** The error of one reply, also checked for secrets. */
-const errorOf = Effect.fnUntraced(function*(reply: Fake.Reply, overrides: Partial<OpenAiChat.Options> = {}) {
+const errorOf = Effect.fnUntraced(function* (reply: Fake.Reply, overrides: Partial<OpenAiChat.Options> = {}) {
   const server = yield* Fake.make([reply])
   const error = yield* Effect.flip(collect(yield* connect(server.baseUrl, overrides)))
   assertNoSecret(error)
@@ -75,177 +80,212 @@ const assertNoSecret = (error: AiError.AiError) => {
 }
 
 const call = (index: number | undefined, fields: { id?: string; name?: string; args?: unknown }) => ({
-  tool_calls: [{
-    ...(index === undefined ? {} : { index }),
-    ...(fields.id === undefined ? {} : { id: fields.id }),
-    type: "function",
-    function: {
-      ...(fields.name === undefined ? {} : { name: fields.name }),
-      ...(fields.args === undefined ? {} : { arguments: fields.args })
+  tool_calls: [
+    {
+      ...(index === undefined ? {} : { index }),
+      ...(fields.id === undefined ? {} : { id: fields.id }),
+      type: "function",
+      function: {
+        ...(fields.name === undefined ? {} : { name: fields.name }),
+        ...(fields.args === undefined ? {} : { arguments: fields.args })
+      }
     }
-  }]
+  ]
 })
 
 describe("a streamed answer", () => {
   it.live("becomes text parts with metadata, finish reason and token counts", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta({ role: "assistant", content: "" }),
-        Fake.delta({ content: "Hel" }),
-        Fake.delta({ content: "lo" }),
-        Fake.delta({}, "stop"),
-        Fake.usage({
-          prompt_tokens: 100,
-          completion_tokens: 20,
-          prompt_tokens_details: { cached_tokens: 64 },
-          completion_tokens_details: { reasoning_tokens: 5 }
-        }),
-        Fake.done
-      ))
-      assert.deepStrictEqual(parts.map((part) => part.type), [
-        "response-metadata",
-        "text-start",
-        "text-delta",
-        "text-delta",
-        "text-end",
-        "finish"
-      ])
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(
+          Fake.delta({ role: "assistant", content: "" }),
+          Fake.delta({ content: "Hel" }),
+          Fake.delta({ content: "lo" }),
+          Fake.delta({}, "stop"),
+          Fake.usage({
+            prompt_tokens: 100,
+            completion_tokens: 20,
+            prompt_tokens_details: { cached_tokens: 64 },
+            completion_tokens_details: { reasoning_tokens: 5 }
+          }),
+          Fake.done
+        )
+      )
+      assert.deepStrictEqual(
+        parts.map((part) => part.type),
+        ["response-metadata", "text-start", "text-delta", "text-delta", "text-end", "finish"]
+      )
       assert.strictEqual(textOf(parts), "Hello")
       const finish = finishOf(parts)
       assert.strictEqual(finish?.reason, "stop")
-      assert.deepStrictEqual({ ...finish?.usage.inputTokens }, {
-        total: 100,
-        uncached: 36,
-        cacheRead: 64,
-        cacheWrite: undefined
-      })
+      assert.deepStrictEqual(
+        { ...finish?.usage.inputTokens },
+        {
+          total: 100,
+          uncached: 36,
+          cacheRead: 64,
+          cacheWrite: undefined
+        }
+      )
       assert.deepStrictEqual({ ...finish?.usage.outputTokens }, { total: 20, text: 15, reasoning: 5 })
-    }))
+    })
+  )
 
   const sse = [
     ": keep-alive\n\n",
-    "event: message\nid: 7\nretry: 10\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße 👋🏽 \"}}]}\r\n\r\n",
+    'event: message\nid: 7\nretry: 10\ndata: {"choices":[{"index":0,"delta":{"content":"Grüße 👋🏽 "}}]}\r\n\r\n',
     ":\n",
-    "data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"\\u2028日本\"}}]}\n\n",
-    "data:{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    'data: {"choices":[{"index":0,\ndata: "delta":{"content":"\\u2028日本"}}]}\n\n',
+    'data:{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
     "data: [DONE]\n\n"
   ].join("")
 
   for (const size of [1, 2, 3, 7, 4096]) {
     it.live(`survives odd framing cut into pieces of ${size} bytes`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const bytes = new TextEncoder().encode(sse)
         const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-          Fake.send(bytes.slice(index * size, (index + 1) * size)))
+          Fake.send(bytes.slice(index * size, (index + 1) * size))
+        )
         const parts = yield* partsOf(Fake.stream(...pieces))
         assert.strictEqual(textOf(parts), "Grüße 👋🏽 \u2028日本")
-      }))
+      })
+    )
   }
 
   it.live("puts reasoning before text, whichever field it comes in", () =>
-    Effect.gen(function*() {
-      for (
-        const fields of [
-          { reasoning: "hmm" },
-          { reasoning_content: "hmm" },
-          { reasoning_details: [{ type: "reasoning.text", index: 0, text: "hmm" }] },
-          { reasoning: "hmm", reasoning_details: [{ type: "reasoning.text", index: 0, text: "hmm" }] }
-        ]
-      ) {
+    Effect.gen(function* () {
+      for (const fields of [
+        { reasoning: "hmm" },
+        { reasoning_content: "hmm" },
+        { reasoning_details: [{ type: "reasoning.text", index: 0, text: "hmm" }] },
+        { reasoning: "hmm", reasoning_details: [{ type: "reasoning.text", index: 0, text: "hmm" }] }
+      ]) {
         const parts = yield* partsOf(Fake.stream(Fake.delta(fields), Fake.delta({ content: "ok" }, "stop"), Fake.done))
         assert.strictEqual(reasoningOf(parts), "hmm")
         assert.strictEqual(textOf(parts), "ok")
         const types = parts.map((part) => part.type)
         assert.isBelow(types.indexOf("reasoning-end"), types.indexOf("text-start"))
       }
-    }))
+    })
+  )
 
   it.live("turns a refusal into text and says so in the finish reason", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(Fake.delta({ refusal: "I will not." }), Fake.delta({}, "stop"), Fake.done))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(Fake.delta({ refusal: "I will not." }), Fake.delta({}, "stop"), Fake.done)
+      )
       assert.strictEqual(textOf(parts), "I will not.")
       assert.strictEqual(finishOf(parts)?.reason, "content-filter")
-    }))
+    })
+  )
 
   it.live("may come in one piece from a server that does not stream", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.json({
-        id: "x",
-        choices: [{
-          message: { content: "Hi", tool_calls: [{ id: "c1", function: { name: "add", arguments: "{\"a\":1}" } }] },
-          finish_reason: "tool_calls"
-        }],
-        usage: { prompt_tokens: 3, completion_tokens: 4 }
-      }))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.json({
+          id: "x",
+          choices: [
+            {
+              message: { content: "Hi", tool_calls: [{ id: "c1", function: { name: "add", arguments: '{"a":1}' } }] },
+              finish_reason: "tool_calls"
+            }
+          ],
+          usage: { prompt_tokens: 3, completion_tokens: 4 }
+        })
+      )
       assert.strictEqual(textOf(parts), "Hi")
       assert.deepStrictEqual(callsOf(parts), [{ id: "c1", name: "add", params: { a: 1 } }])
       assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
-    }))
+    })
+  )
 
   it.live("an empty completion is visible as such", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const parts = yield* partsOf(Fake.stream(Fake.delta({ content: null }, "stop"), Fake.done))
-      assert.deepStrictEqual(parts.map((part) => part.type), ["finish"])
-    }))
+      assert.deepStrictEqual(
+        parts.map((part) => part.type),
+        ["finish"]
+      )
+    })
+  )
 })
 
 describe("tool calls", () => {
   it.live("parallel calls are put together by index", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta(call(0, { id: "a", name: "add", args: "" })),
-        Fake.delta(call(1, { id: "b", name: "mul", args: "{\"x\"" })),
-        Fake.delta(call(0, { args: "{\"a\":" })),
-        Fake.delta(call(1, { args: ":2}" })),
-        Fake.delta(call(0, { args: "1}" })),
-        Fake.delta({}, "tool_calls"),
-        Fake.done
-      ))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(
+          Fake.delta(call(0, { id: "a", name: "add", args: "" })),
+          Fake.delta(call(1, { id: "b", name: "mul", args: '{"x"' })),
+          Fake.delta(call(0, { args: '{"a":' })),
+          Fake.delta(call(1, { args: ":2}" })),
+          Fake.delta(call(0, { args: "1}" })),
+          Fake.delta({}, "tool_calls"),
+          Fake.done
+        )
+      )
       assert.deepStrictEqual(callsOf(parts), [
         { id: "a", name: "add", params: { a: 1 } },
         { id: "b", name: "mul", params: { x: 2 } }
       ])
       assert.strictEqual(finishOf(parts)?.reason, "tool-calls")
-    }))
+    })
+  )
 
   const shapes: ReadonlyArray<readonly [string, ReadonlyArray<object>]> = [
-    ["ids are missing", [call(0, { name: "add", args: "{\"a\":1}" }), call(1, { name: "add", args: "{\"a\":2}" })]],
-    ["ids are empty", [call(0, { id: "", name: "add", args: "{\"a\":1}" }), call(1, { id: "", name: "add", args: "{\"a\":2}" })]],
-    ["ids are equal", [call(0, { id: "add", name: "add", args: "{\"a\":1}" }), call(1, { id: "add", name: "add", args: "{\"a\":2}" })]],
-    ["ids are too long", [
-      call(0, { id: "x".repeat(500), name: "add", args: "{\"a\":1}" }),
-      call(1, { id: "y".repeat(500), name: "add", args: "{\"a\":2}" })
-    ]],
-    ["ids have odd characters", [
-      call(0, { id: "a b:c", name: "add", args: "{\"a\":1}" }),
-      call(1, { id: "ä", name: "add", args: "{\"a\":2}" })
-    ]],
-    ["an id is already in the history", [
-      call(0, { id: "old", name: "add", args: "{\"a\":1}" }),
-      call(1, { id: "new", name: "add", args: "{\"a\":2}" })
-    ]],
-    ["all have index 0", [
-      call(0, { id: "p", name: "add", args: "{\"a\":1}" }),
-      call(0, { id: "q", name: "add", args: "{\"a\":2}" })
-    ]],
-    ["the index is missing", [
-      call(undefined, { id: "p", name: "add", args: "{\"a\":1}" }),
-      call(undefined, { id: "q", name: "add", args: "{\"a\":2}" })
-    ]],
-    ["index and id are missing", [
-      call(undefined, { name: "add", args: "{\"a\":1}" }),
-      call(undefined, { name: "add", args: "{\"a\":2}" })
-    ]],
-    ["id and name are repeated in every piece", [
-      call(0, { id: "p", name: "add", args: "{\"a\"" }),
-      call(0, { id: "p", name: "add", args: ":1}" }),
-      call(1, { id: "q", name: "add", args: "{\"a\"" }),
-      call(1, { id: "q", name: "add", args: ":2}" })
-    ]],
-    ["arguments come as objects", [
-      call(0, { id: "p", name: "add", args: { a: 1 } }),
-      call(1, { id: "q", name: "add", args: { a: 2 } })
-    ]]
+    ["ids are missing", [call(0, { name: "add", args: '{"a":1}' }), call(1, { name: "add", args: '{"a":2}' })]],
+    [
+      "ids are empty",
+      [call(0, { id: "", name: "add", args: '{"a":1}' }), call(1, { id: "", name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "ids are equal",
+      [call(0, { id: "add", name: "add", args: '{"a":1}' }), call(1, { id: "add", name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "ids are too long",
+      [
+        call(0, { id: "x".repeat(500), name: "add", args: '{"a":1}' }),
+        call(1, { id: "y".repeat(500), name: "add", args: '{"a":2}' })
+      ]
+    ],
+    [
+      "ids have odd characters",
+      [call(0, { id: "a b:c", name: "add", args: '{"a":1}' }), call(1, { id: "ä", name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "an id is already in the history",
+      [call(0, { id: "old", name: "add", args: '{"a":1}' }), call(1, { id: "new", name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "all have index 0",
+      [call(0, { id: "p", name: "add", args: '{"a":1}' }), call(0, { id: "q", name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "the index is missing",
+      [
+        call(undefined, { id: "p", name: "add", args: '{"a":1}' }),
+        call(undefined, { id: "q", name: "add", args: '{"a":2}' })
+      ]
+    ],
+    [
+      "index and id are missing",
+      [call(undefined, { name: "add", args: '{"a":1}' }), call(undefined, { name: "add", args: '{"a":2}' })]
+    ],
+    [
+      "id and name are repeated in every piece",
+      [
+        call(0, { id: "p", name: "add", args: '{"a"' }),
+        call(0, { id: "p", name: "add", args: ":1}" }),
+        call(1, { id: "q", name: "add", args: '{"a"' }),
+        call(1, { id: "q", name: "add", args: ":2}" })
+      ]
+    ],
+    [
+      "arguments come as objects",
+      [call(0, { id: "p", name: "add", args: { a: 1 } }), call(1, { id: "q", name: "add", args: { a: 2 } })]
+    ]
   ]
 
   const history: Prompt.RawInput = [
@@ -256,64 +296,71 @@ describe("tool calls", () => {
 
   for (const [name, deltas] of shapes) {
     it.live(`are two calls with ids of their own when ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const parts = yield* partsOf(
           Fake.stream(...deltas.map((fields) => Fake.delta(fields)), Fake.delta({}, "tool_calls"), Fake.done),
           history
         )
         const calls = callsOf(parts)
-        assert.deepStrictEqual(calls.map(({ params }) => params), [{ a: 1 }, { a: 2 }])
+        assert.deepStrictEqual(
+          calls.map(({ params }) => params),
+          [{ a: 1 }, { a: 2 }]
+        )
         assert.strictEqual(new Set(calls.map(({ id }) => id)).size, 2)
         for (const { id } of calls) {
           assert.match(id, /^[A-Za-z0-9_-]{1,64}$/)
           assert.notStrictEqual(id, "old")
         }
-      }))
+      })
+    )
   }
 
   it.live("arguments that are not JSON reach the caller as text", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta(call(0, { id: "a", name: "add", args: "```json\n{a: 1}```" })),
-        Fake.delta({}, "tool_calls"),
-        Fake.done
-      ))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(
+          Fake.delta(call(0, { id: "a", name: "add", args: "```json\n{a: 1}```" })),
+          Fake.delta({}, "tool_calls"),
+          Fake.done
+        )
+      )
       assert.deepStrictEqual(callsOf(parts)[0]?.params, "```json\n{a: 1}```")
-    }))
+    })
+  )
 
   it.live("a call cut by the output limit is marked by the finish reason", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta(call(0, { id: "a", name: "add", args: "{\"path\":\"a\",\"content\":\"line1" })),
-        Fake.delta({}, "length"),
-        Fake.done
-      ))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(
+          Fake.delta(call(0, { id: "a", name: "add", args: '{"path":"a","content":"line1' })),
+          Fake.delta({}, "length"),
+          Fake.done
+        )
+      )
       assert.strictEqual(finishOf(parts)?.reason, "length")
-      assert.deepStrictEqual(callsOf(parts)[0]?.params, "{\"path\":\"a\",\"content\":\"line1")
-    }))
+      assert.deepStrictEqual(callsOf(parts)[0]?.params, '{"path":"a","content":"line1')
+    })
+  )
 
   it.live("a server that says stop after a call is understood", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta(call(0, { id: "a", name: "add", args: "{}" })),
-        Fake.delta({}, "stop"),
-        Fake.done
-      ))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(Fake.delta(call(0, { id: "a", name: "add", args: "{}" })), Fake.delta({}, "stop"), Fake.done)
+      )
       assert.strictEqual(finishOf(parts)?.reason, "tool-calls")
-    }))
+    })
+  )
 
-  for (
-    const [name, ending] of [
-      ["reset", [Fake.cut]],
-      ["closed", []],
-      ["closed after [DONE] without finish reason", [Fake.done]],
-      ["cut inside an event", [Fake.send("data: {\"choices\":[{\"ind")]]
-    ] as const
-  ) {
+  for (const [name, ending] of [
+    ["reset", [Fake.cut]],
+    ["closed", []],
+    ["closed after [DONE] without finish reason", [Fake.done]],
+    ["cut inside an event", [Fake.send('data: {"choices":[{"ind')]]
+  ] as const) {
     it.live(`a half-received call never becomes a call when the connection is ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const server = yield* Fake.make([
-          Fake.stream(Fake.delta(call(0, { id: "a", name: "add", args: "{\"a\":1" })), Fake.pause(20), ...ending)
+          Fake.stream(Fake.delta(call(0, { id: "a", name: "add", args: '{"a":1' })), Fake.pause(20), ...ending)
         ])
         const seen: Array<StepPart> = []
         const error = yield* streamStep(yield* connect(server.baseUrl), { prompt: "go", tools }).pipe(
@@ -325,91 +372,179 @@ describe("tool calls", () => {
         assert.deepStrictEqual(callsOf(seen), [])
         assert.isUndefined(finishOf(seen))
         assertNoSecret(error)
-      }))
+      })
+    )
   }
 
   it.live("a connection lost after the finish reason costs only the token counts", () =>
-    Effect.gen(function*() {
-      const parts = yield* partsOf(Fake.stream(
-        Fake.delta({ content: "whole" }),
-        Fake.delta({}, "stop"),
-        Fake.pause(20),
-        Fake.cut
-      ))
+    Effect.gen(function* () {
+      const parts = yield* partsOf(
+        Fake.stream(Fake.delta({ content: "whole" }), Fake.delta({}, "stop"), Fake.pause(20), Fake.cut)
+      )
       assert.strictEqual(textOf(parts), "whole")
       assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, undefined)
-    }))
+    })
+  )
 })
 
 describe("failures", () => {
   const statuses: ReadonlyArray<readonly [string, Fake.Reply, code: string, retryable: boolean, says: RegExp]> = [
-    ["400", Fake.json({ error: { message: "bad temperature", param: "temperature" } }, 400), "model:invalid-request", false, /bad temperature/],
-    ["400 for length", Fake.json({ error: { message: "x", code: "context_length_exceeded" } }, 400), "model:context-length", false, /longer than model/],
-    ["401", Fake.json({ error: { message: `Incorrect API key: ${secret}` } }, 401), "model:authentication", false, /providers\.fake.*api_key/],
+    [
+      "400",
+      Fake.json({ error: { message: "bad temperature", param: "temperature" } }, 400),
+      "model:invalid-request",
+      false,
+      /bad temperature/
+    ],
+    [
+      "400 for length",
+      Fake.json({ error: { message: "x", code: "context_length_exceeded" } }, 400),
+      "model:context-length",
+      false,
+      /longer than model/
+    ],
+    [
+      "401",
+      Fake.json({ error: { message: `Incorrect API key: ${secret}` } }, 401),
+      "model:authentication",
+      false,
+      /providers\.fake.*api_key/
+    ],
     ["403", Fake.json({ error: { message: secret } }, 403), "model:authentication", false, /does not allow/],
-    ["404", Fake.json({ error: { message: "no such model" } }, 404), "model:invalid-request", false, /base_url is wrong/],
+    [
+      "404",
+      Fake.json({ error: { message: "no such model" } }, 404),
+      "model:invalid-request",
+      false,
+      /base_url is wrong/
+    ],
     ["429", Fake.json({ error: { message: "slow down" } }, 429), "model:rate-limited", true, /rate|limit/i],
-    ["429 for lack of money", Fake.json({ error: { message: "x", code: "insufficient_quota" } }, 429), "model:quota-exhausted", false, /billing/],
+    [
+      "429 for lack of money",
+      Fake.json({ error: { message: "x", code: "insufficient_quota" } }, 429),
+      "model:quota-exhausted",
+      false,
+      /billing/
+    ],
     ["402", Fake.json({ error: { message: "x" } }, 402), "model:quota-exhausted", false, /billing/],
     ["500", Fake.json({ error: { message: "oops" } }, 500), "model:provider-failed", true, /500.*oops/],
-    ["503 with a web page", { status: 503, headers: { "content-type": "text/html" }, steps: [Fake.send("<html>".repeat(1000))] }, "model:provider-failed", true, /503/],
-    ["308", { status: 308, headers: { location: "http://127.0.0.1:1/" }, steps: [] }, "model:invalid-request", false, /redirects/],
-    ["200 with a web page", { headers: { "content-type": "text/html" }, steps: [Fake.send("<html>")] }, "model:invalid-response", false, /base_url/],
-    ["200 with an error", Fake.json({ error: { message: "upstream", code: 502 } }), "model:provider-failed", true, /upstream/],
-    ["an error event", Fake.stream(Fake.event({ error: { message: "overloaded", code: 529 } })), "model:provider-failed", true, /overloaded/],
-    ["an error event for a bad key", Fake.stream(Fake.event({ error: { message: `Bad key ${secret}`, type: "authentication_error" } })), "model:authentication", false, /api_key/],
-    ["an error event for too many requests", Fake.stream(Fake.event({ error: { message: "try again in 2s", code: "rate_limit_exceeded" } })), "model:rate-limited", true, /2s/],
-    ["an event that is not a chunk", Fake.stream(Fake.event({ choices: "none" })), "model:invalid-response", false, /base_url/]
+    [
+      "503 with a web page",
+      { status: 503, headers: { "content-type": "text/html" }, steps: [Fake.send("<html>".repeat(1000))] },
+      "model:provider-failed",
+      true,
+      /503/
+    ],
+    [
+      "308",
+      { status: 308, headers: { location: "http://127.0.0.1:1/" }, steps: [] },
+      "model:invalid-request",
+      false,
+      /redirects/
+    ],
+    [
+      "200 with a web page",
+      { headers: { "content-type": "text/html" }, steps: [Fake.send("<html>")] },
+      "model:invalid-response",
+      false,
+      /base_url/
+    ],
+    [
+      "200 with an error",
+      Fake.json({ error: { message: "upstream", code: 502 } }),
+      "model:provider-failed",
+      true,
+      /upstream/
+    ],
+    [
+      "an error event",
+      Fake.stream(Fake.event({ error: { message: "overloaded", code: 529 } })),
+      "model:provider-failed",
+      true,
+      /overloaded/
+    ],
+    [
+      "an error event for a bad key",
+      Fake.stream(Fake.event({ error: { message: `Bad key ${secret}`, type: "authentication_error" } })),
+      "model:authentication",
+      false,
+      /api_key/
+    ],
+    [
+      "an error event for too many requests",
+      Fake.stream(Fake.event({ error: { message: "try again in 2s", code: "rate_limit_exceeded" } })),
+      "model:rate-limited",
+      true,
+      /2s/
+    ],
+    [
+      "an event that is not a chunk",
+      Fake.stream(Fake.event({ choices: "none" })),
+      "model:invalid-response",
+      false,
+      /base_url/
+    ]
   ]
 
   for (const [name, reply, code, retryable, says] of statuses) {
     it.live(`${name} is ${code}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const described = ModelError.describe(yield* errorOf(reply))
         assert.strictEqual(described.code, code)
         assert.strictEqual(described.retryable, retryable)
         assert.match(described.message, says)
-      }))
+      })
+    )
   }
 
   it.live("a refused connection names provider and address", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Effect.scoped(Fake.make([]))
       const error = yield* Effect.flip(collect(yield* connect(server.baseUrl)))
       const described = ModelError.describe(error)
       assert.strictEqual(described.code, "model:connect-failed")
       assert.isTrue(described.retryable)
       assert.include(described.message, new URL(server.baseUrl).host)
-      assert.include(described.message, "\"fake\"")
+      assert.include(described.message, '"fake"')
       assertNoSecret(error)
-    }))
+    })
+  )
 
   it.live("silence between parts is an idle timeout", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const error = yield* errorOf(Fake.stream(Fake.delta({ content: "a" }), Fake.hang), {
         idleTimeout: Duration.millis(80)
       })
       assert.strictEqual(ModelError.describe(error).code, "model:idle-timeout")
       assert.isTrue(error.isRetryable)
-    }))
+    })
+  )
 
   it.live("keep-alive comments and a slow first part are not silence", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const pings = Array.from({ length: 12 }, () => [Fake.pause(50), Fake.send(": ping\n\n")]).flat()
       const server = yield* Fake.make([
-        Fake.stream(Fake.pause(400), Fake.delta({ content: "a" }), ...pings, Fake.delta({ content: "b" }, "stop"), Fake.done)
+        Fake.stream(
+          Fake.pause(400),
+          Fake.delta({ content: "a" }),
+          ...pings,
+          Fake.delta({ content: "b" }, "stop"),
+          Fake.done
+        )
       ])
       const parts = yield* collect(yield* connect(server.baseUrl, { idleTimeout: Duration.millis(300) }))
       assert.strictEqual(textOf(parts), "ab")
-    }))
+    })
+  )
 
   it.live("the whole request has a limit that is not retried", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const pings = Array.from({ length: 100 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
       const error = yield* errorOf(Fake.stream(...pings), { requestTimeout: Duration.millis(150) })
       assert.strictEqual(ModelError.describe(error).code, "model:request-timeout")
       assert.isFalse(error.isRetryable)
-    }))
+    })
+  )
 })
 
 describe("retries", () => {
@@ -417,61 +552,68 @@ describe("retries", () => {
   const retry = { attempts: 2, delay: Duration.millis(5) }
 
   it.live("a failed request is tried again until it works", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.json({}, 500), Fake.json({}, 429), fine])
       assert.strictEqual(textOf(yield* collect(yield* connect(server.baseUrl, { retry }))), "fine")
       assert.strictEqual(server.received.length, 3)
-    }))
+    })
+  )
 
   it.live("no more often than allowed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make(Array.from({ length: 9 }, () => Fake.json({}, 500)))
       yield* Effect.flip(collect(yield* connect(server.baseUrl, { retry })))
       assert.strictEqual(server.received.length, 3)
-    }))
+    })
+  )
 
   it.live("never after something was shown", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.stream(Fake.delta({ content: "half" }), Fake.pause(20), Fake.cut), fine])
       const error = yield* Effect.flip(collect(yield* connect(server.baseUrl, { retry })))
       assert.strictEqual(ModelError.describe(error).code, "model:stream-cut")
       assert.strictEqual(server.received.length, 1)
-    }))
+    })
+  )
 
   it.live("a connection cut before anything was shown is tried again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.stream(Fake.send(": hello\n\n"), Fake.pause(20), Fake.cut), fine])
       assert.strictEqual(textOf(yield* collect(yield* connect(server.baseUrl, { retry }))), "fine")
-    }))
+    })
+  )
 
   it.live("never for errors that would come again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.json({}, 400), fine])
       yield* Effect.flip(collect(yield* connect(server.baseUrl, { retry })))
       assert.strictEqual(server.received.length, 1)
-    }))
+    })
+  )
 
   it.live("a provider that asks for a long wait gets none here, and the caller learns the time", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.json({}, 429, { "retry-after": "3600" }), fine])
       const error = yield* Effect.flip(collect(yield* connect(server.baseUrl, { retry })))
       assert.deepStrictEqual(Option.fromUndefinedOr(error.retryAfter), Option.some(Duration.hours(1)))
       assert.strictEqual(server.received.length, 1)
-    }))
+    })
+  )
 
   it.live("also without streaming", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const answer = Fake.json({ choices: [{ message: { content: "fine" }, finish_reason: "stop" }] })
       const server = yield* Fake.make([Fake.json({}, 500), answer])
       const response = yield* (yield* connect(server.baseUrl, { retry })).generateText({ prompt: "go" })
       assert.strictEqual(response.text, "fine")
       assert.isUndefined(server.received[1]?.body["stream"])
-    }))
+    })
+  )
 })
 
 describe("cancellation and back-pressure", () => {
   it.live("interrupting the stream closes the connection", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.stream(Fake.delta({ content: "a" }), Fake.hang)])
       const started = yield* Deferred.make<void>()
       const fiber = yield* streamStep(yield* connect(server.baseUrl), { prompt: "go", tools }).pipe(
@@ -481,26 +623,29 @@ describe("cancellation and back-pressure", () => {
       yield* Deferred.await(started)
       yield* Fiber.interrupt(fiber)
       yield* server.abandoned(0)
-    }))
+    })
+  )
 
   it.live("interrupting before the first byte closes the connection", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.stream(Fake.hang)])
       const fiber = yield* Effect.forkChild(collect(yield* connect(server.baseUrl)))
       yield* server.arrived(0)
       yield* Fiber.interrupt(fiber)
       yield* server.abandoned(0)
-    }))
+    })
+  )
 
   it.live("taking only the beginning closes the connection", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([Fake.stream(Fake.delta({ content: "a" }), Fake.hang)])
       yield* streamStep(yield* connect(server.baseUrl), { prompt: "go", tools }).pipe(Stream.take(1), Stream.runDrain)
       yield* server.abandoned(0)
-    }))
+    })
+  )
 
   it.live("a reader that stops reading stops the server", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       // Comments cost the reader next to nothing, so an eager one would have them all at once.
       const filler = Fake.send(`: ${"x".repeat(64_000)}\n\n`)
       const big = Fake.stream(
@@ -530,12 +675,16 @@ describe("cancellation and back-pressure", () => {
       assert.isBelow(server.sent(), 12_000_000)
       yield* Deferred.succeed(gate, undefined)
       assert.strictEqual(textOf(yield* Fiber.join(fiber)), "ab")
-    }))
+    })
+  )
 })
 
 describe("the request", () => {
   /** The request sent for a prompt. */
-  const requestFor = Effect.fnUntraced(function*(prompt: Prompt.RawInput, overrides: Partial<OpenAiChat.Options> = {}) {
+  const requestFor = Effect.fnUntraced(function* (
+    prompt: Prompt.RawInput,
+    overrides: Partial<OpenAiChat.Options> = {}
+  ) {
     const server = yield* Fake.make([Fake.stream(Fake.delta({ content: "ok" }, "stop"), Fake.done)])
     yield* collect(yield* connect(server.baseUrl, overrides), prompt)
     const [received] = server.received
@@ -543,26 +692,34 @@ describe("the request", () => {
   })
 
   it.live("carries model, messages, tools and the settings, and no header but ours", () =>
-    Effect.gen(function*() {
-      const { body, headers, path } = yield* requestFor([
-        { role: "system", content: "one" },
-        { role: "system", content: "two" },
-        { role: "user", content: "hello" }
-      ], {
-        temperature: 0.5,
-        maxNewTokens: 77,
-        reasoningEffort: "low",
-        parallelToolCalls: false,
-        headers: { "X-Team": Redacted.make("blue") }
-      })
+    Effect.gen(function* () {
+      const { body, headers, path } = yield* requestFor(
+        [
+          { role: "system", content: "one" },
+          { role: "system", content: "two" },
+          { role: "user", content: "hello" }
+        ],
+        {
+          temperature: 0.5,
+          maxNewTokens: 77,
+          reasoningEffort: "low",
+          parallelToolCalls: false,
+          headers: { "X-Team": Redacted.make("blue") }
+        }
+      )
       assert.strictEqual(path, "/v1/chat/completions")
       assert.deepStrictEqual(body, {
         model: "fake-1",
-        messages: [{ role: "system", content: "one\n\ntwo" }, { role: "user", content: "hello" }],
-        tools: [{
-          type: "function",
-          function: { name: "add", description: "Adds.", parameters: tools[0]?.parameters }
-        }],
+        messages: [
+          { role: "system", content: "one\n\ntwo" },
+          { role: "user", content: "hello" }
+        ],
+        tools: [
+          {
+            type: "function",
+            function: { name: "add", description: "Adds.", parameters: tools[0]?.parameters }
+          }
+        ],
         tool_choice: "auto",
         parallel_tool_calls: false,
         temperature: 0.5,
@@ -574,17 +731,22 @@ describe("the request", () => {
       assert.strictEqual(headers.authorization, `Bearer ${secret}`)
       assert.strictEqual(headers["x-team"], "blue")
       assert.strictEqual(headers["user-agent"], "troupe")
-      assert.deepStrictEqual(Object.keys(headers).filter((name) => name.startsWith("x-stainless")), [])
-    }))
+      assert.deepStrictEqual(
+        Object.keys(headers).filter((name) => name.startsWith("x-stainless")),
+        []
+      )
+    })
+  )
 
   it.live("sends no authorization without a key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { headers } = yield* requestFor("go", { apiKey: undefined })
       assert.isUndefined(headers.authorization)
-    }))
+    })
+  )
 
   it.live("keeps calls and results in order and every string clean", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { body } = yield* requestFor([
         { role: "user", content: "a\0b\ud83d" },
         {
@@ -613,31 +775,38 @@ describe("the request", () => {
           role: "assistant",
           content: "working",
           tool_calls: [
-            { id: "1", type: "function", function: { name: "add", arguments: "{\"k\ufffd\":\"v\"}" } },
-            { id: "2", type: "function", function: { name: "bad_name_", arguments: "{\"unreadable_arguments\":\"not { json\"}" } },
+            { id: "1", type: "function", function: { name: "add", arguments: '{"k\ufffd":"v"}' } },
+            {
+              id: "2",
+              type: "function",
+              function: { name: "bad_name_", arguments: '{"unreadable_arguments":"not { json"}' }
+            },
             { id: "3", type: "function", function: { name: "add", arguments: "{}" } }
           ]
         },
-        { role: "tool", tool_call_id: "1", content: "{\"ok\":true,\"text\":\"\ufffd\"}" },
+        { role: "tool", tool_call_id: "1", content: '{"ok":true,"text":"\ufffd"}' },
         { role: "tool", tool_call_id: "2", content: "no such tool" },
         { role: "tool", tool_call_id: "3", content: "(empty)" },
         { role: "user", content: "next" }
       ])
-    }))
+    })
+  )
 
   it.live("sends images, audio and documents as parts", () =>
-    Effect.gen(function*() {
-      const { body } = yield* requestFor([{
-        role: "user",
-        content: [
-          { type: "text", text: "see" },
-          { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
-          { type: "file", mediaType: "image/png", data: new URL("https://example.com/a.png") },
-          { type: "file", mediaType: "audio/wav", data: new Uint8Array([4]) },
-          { type: "file", mediaType: "application/pdf", fileName: "a.pdf", data: new Uint8Array([5]) },
-          { type: "file", mediaType: "application/zip", fileName: "a.zip", data: new Uint8Array([6]) }
-        ]
-      }])
+    Effect.gen(function* () {
+      const { body } = yield* requestFor([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "see" },
+            { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
+            { type: "file", mediaType: "image/png", data: new URL("https://example.com/a.png") },
+            { type: "file", mediaType: "audio/wav", data: new Uint8Array([4]) },
+            { type: "file", mediaType: "application/pdf", fileName: "a.pdf", data: new Uint8Array([5]) },
+            { type: "file", mediaType: "application/zip", fileName: "a.zip", data: new Uint8Array([6]) }
+          ]
+        }
+      ])
       const content = [
         { type: "text", text: "see" },
         { type: "image_url", image_url: { url: "data:image/png;base64,AQID" } },
@@ -647,10 +816,11 @@ describe("the request", () => {
         { type: "text", text: "[file a.zip (application/zip) cannot be shown to this model]" }
       ]
       assert.deepStrictEqual(body["messages"], [{ role: "user", content }])
-    }))
+    })
+  )
 
   it.live("returns reasoning to the model that wrote it, untouched, and to no other", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const first = yield* Fake.make([
         Fake.stream(
           Fake.delta({ reasoning_details: [{ type: "reasoning.text", index: 0, text: "hm" }] }),
@@ -677,14 +847,15 @@ describe("the request", () => {
         { role: "assistant", content: "hi" },
         { role: "user", content: "more" }
       ])
-    }))
+    })
+  )
 })
 
 describe("generateObject", () => {
   it.live("asks for the schema and decodes the answer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* Fake.make([
-        Fake.json({ choices: [{ message: { content: "{\"city\":\"Rome\"}" }, finish_reason: "stop" }] })
+        Fake.json({ choices: [{ message: { content: '{"city":"Rome"}' }, finish_reason: "stop" }] })
       ])
       const response = yield* (yield* connect(server.baseUrl)).generateObject({
         prompt: "where?",
@@ -705,5 +876,6 @@ describe("generateObject", () => {
           }
         }
       })
-    }))
+    })
+  )
 })

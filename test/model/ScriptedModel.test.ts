@@ -16,7 +16,7 @@ import { streamStep } from "../../src/model/ToolSchema.ts"
 import * as Scripted from "../../src/testing/ScriptedModel.ts"
 
 /** Streams one step and notes the deltas as they come. */
-const listen = Effect.fnUntraced(function*(scripted: typeof Scripted.ScriptedModel.Service) {
+const listen = Effect.fnUntraced(function* (scripted: typeof Scripted.ScriptedModel.Service) {
   const heard = yield* Ref.make("")
   const fiber = yield* Effect.forkChild(
     streamStep(scripted.languageModel, { prompt: "go", tools: [] }).pipe(
@@ -30,20 +30,24 @@ const listen = Effect.fnUntraced(function*(scripted: typeof Scripted.ScriptedMod
 
 describe("ScriptedModel", () => {
   it.effect("answers each request with its own script and remembers the prompts", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.ScriptedModel
       const first = yield* LanguageModel.generateText({ prompt: "one" })
       const second = yield* LanguageModel.generateText({ prompt: "two" })
       assert.deepStrictEqual([first.text, second.text], ["1", "22"])
       assert.strictEqual(first.finishReason, "stop")
       const received = yield* scripted.received
-      assert.deepStrictEqual(received.map(Scripted.lastUserText).map((text) => text.valueOrUndefined), ["one", "two"])
+      assert.deepStrictEqual(
+        received.map(Scripted.lastUserText).map((text) => text.valueOrUndefined),
+        ["one", "two"]
+      )
       const model = yield* (yield* Models).default
       assert.strictEqual(model.provider, "scripted")
-    }).pipe(Effect.provide(Scripted.layer([[Scripted.text("1")], [Scripted.text("2", "2")]]))))
+    }).pipe(Effect.provide(Scripted.layer([[Scripted.text("1")], [Scripted.text("2", "2")]])))
+  )
 
   it.effect("delays run on the test clock", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([[Scripted.text("a"), Scripted.delay("1 hour"), Scripted.text("b")]])
       const { fiber, heard } = yield* listen(scripted)
       yield* scripted.awaitRequests(1)
@@ -52,28 +56,32 @@ describe("ScriptedModel", () => {
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(fiber)
       assert.strictEqual(yield* heard, "ab")
-    }))
+    })
+  )
 
   it.effect("a gate holds the stream until it is opened", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const reached = yield* Deferred.make<void>()
       const gate = yield* Deferred.make<void>()
-      const scripted = yield* Scripted.make([[
-        Scripted.text("a"),
-        Scripted.run(Effect.asVoid(Deferred.succeed(reached, undefined))),
-        Scripted.gate(gate),
-        Scripted.text("b")
-      ]])
+      const scripted = yield* Scripted.make([
+        [
+          Scripted.text("a"),
+          Scripted.run(Effect.asVoid(Deferred.succeed(reached, undefined))),
+          Scripted.gate(gate),
+          Scripted.text("b")
+        ]
+      ])
       const { fiber, heard } = yield* listen(scripted)
       yield* Deferred.await(reached)
       assert.strictEqual(yield* heard, "a")
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(fiber)
       assert.strictEqual(yield* heard, "ab")
-    }))
+    })
+  )
 
   it.effect("a cut and an error come as typed failures after the parts before them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([
         [Scripted.text("half"), Scripted.cut],
         [Scripted.fail(new AiError.RateLimitError({}))]
@@ -85,45 +93,53 @@ describe("ScriptedModel", () => {
       assert.isTrue(cutError.isRetryable)
       const limited = yield* Effect.flip(Fiber.join((yield* listen(scripted)).fiber))
       assert.strictEqual(ModelError.describe(limited).code, "model:rate-limited")
-    }))
+    })
+  )
 
   it.effect("never ends only by interruption", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([[Scripted.never]])
       const { fiber } = yield* listen(scripted)
       yield* scripted.awaitRequests(1)
       yield* Fiber.interrupt(fiber)
       const exit = yield* Fiber.await(fiber)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
-    }))
+    })
+  )
 
   it.effect("a script may depend on the prompt, and tool calls get unique ids", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make(({ index }) =>
         index === 0 ? [Scripted.toolCall("a"), Scripted.toolCall("b")] : [Scripted.toolCall("c")]
       )
       const one = yield* Stream.runCollect(streamStep(scripted.languageModel, { prompt: "go", tools: [] }))
       const two = yield* Stream.runCollect(streamStep(scripted.languageModel, { prompt: "go", tools: [] }))
-      const ids = [...one, ...two].flatMap((part) => part.type === "tool-call" ? [part.id] : [])
+      const ids = [...one, ...two].flatMap((part) => (part.type === "tool-call" ? [part.id] : []))
       assert.deepStrictEqual(ids, ["call_1_1", "call_1_2", "call_2_1"])
       const last = one.at(-1)
       assert.strictEqual(last?.type === "finish" ? last.reason : undefined, "tool-calls")
-    }))
+    })
+  )
 
   it.effect("made-up call ids avoid those already in the history", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([[Scripted.toolCall("t")]])
       const prompt = [user("a"), call("call_1_1"), result("call_1_1")]
       const parts = yield* Stream.runCollect(streamStep(scripted.languageModel, { prompt, tools: [] }))
-      assert.deepStrictEqual(parts.flatMap((part) => part.type === "tool-call" ? [part.id] : []), ["call_1_1_2"])
-    }))
+      assert.deepStrictEqual(
+        parts.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])),
+        ["call_1_1_2"]
+      )
+    })
+  )
 
   it.effect("a request beyond the last script says so", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([])
       const error = yield* Effect.flip(Fiber.join((yield* listen(scripted)).fiber))
       assert.include(error.message, "No script for request 1")
-    }))
+    })
+  )
 })
 
 const call = (id: string, name = "t"): Prompt.AssistantMessageEncoded => ({
@@ -155,16 +171,17 @@ const refusals: ReadonlyArray<readonly [string, ReadonlyArray<Prompt.MessageEnco
 describe("strict mode", () => {
   for (const [name, prompt, expected] of refusals) {
     it.effect(`refuses ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const scripted = yield* Scripted.make([[Scripted.text("fine")], [Scripted.text("fine")]])
         const error = yield* Effect.flip(scripted.languageModel.generateText({ prompt }))
         assert.strictEqual(error.reason._tag, "InvalidRequestError")
         assert.match(error.message, expected)
-      }))
+      })
+    )
   }
 
   it.effect("accepts parallel calls with their results in any order", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([[Scripted.text("fine")]])
       const response = yield* scripted.languageModel.generateText({
         prompt: [
@@ -183,12 +200,14 @@ describe("strict mode", () => {
         ]
       })
       assert.strictEqual(response.text, "fine")
-    }))
+    })
+  )
 
   it.effect("can be switched off", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scripted = yield* Scripted.make([[Scripted.text("fine")]], { strict: false })
       const response = yield* scripted.languageModel.generateText({ prompt: [user("a"), call("1")] })
       assert.strictEqual(response.text, "fine")
-    }))
+    })
+  )
 })
