@@ -175,7 +175,7 @@ const persistently = (write: Effect.Effect<void>) =>
   Effect.exit(write).pipe(
     Effect.repeat({
       until: Exit.isSuccess,
-      schedule: Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(4)])
+      schedule: Schedule.max([Schedule.exponential("250 millis"), Schedule.recurs(4)])
     }),
     Effect.flatMap((exit) =>
       Exit.isFailure(exit) ? Effect.logError("The end of a delivery could not be stored", exit.cause) : Effect.void
