@@ -41,7 +41,7 @@ export const metadata = (origin: Origin, field: Field, details: ReadonlyArray<Sc
  * Joins the pieces of a streamed structure: neighbours of one `type` and `index` are one structure, whose text fields
  * grow and whose other fields (signatures, ids) are taken from the last piece that has them.
  */
-export const mergeDetails = (pieces: ReadonlyArray<Schema.Json>): ReadonlyArray<Schema.Json> => {
+const mergeDetails = (pieces: ReadonlyArray<Schema.Json>): ReadonlyArray<Schema.Json> => {
   const merged: Array<Schema.Json> = []
   for (const piece of pieces) {
     const last = merged.at(-1)

@@ -21,7 +21,7 @@ import * as Text from "./Text.ts"
 export const modelName = "offline-helper"
 
 /** Longest text it reads of one message, in UTF-16 units; the rest is not looked at. */
-export const longestRequest = 2000
+const longestRequest = 2000
 
 /** Most requests it takes from one message. */
 export const mostRequests = 8
@@ -33,7 +33,7 @@ export const make: Effect.Effect<LanguageModel.LanguageModel> = LanguageModel.ma
 })
 
 /** The parts of the answer to a prompt, with the given tools on offer. */
-export const respond = (
+const respond = (
   request: Pick<LanguageModel.ProviderOptions, "prompt" | "tools">
 ): ReadonlyArray<Response.StreamPartEncoded> => {
   const turn = readTurn(request.prompt)

@@ -241,7 +241,7 @@ export const skills: ReadonlyArray<Skill> = [calculate, dateAndTime, wait, help]
 export const label = "I am Troupe's offline helper, not a language model"
 
 /** The answer to "what can you do?". */
-export const describe = (): string =>
+const describe = (): string =>
   [
     `${label}: I answer a fixed list of requests with Troupe's own tools, without any network.`,
     "",

@@ -17,7 +17,7 @@ export interface RetryOptions {
  * The longest pause inside a request. A provider that asks for more gets no retry here: the error, which carries the
  * time, goes to the caller, who can say so and let go of what it holds.
  */
-export const longestPause = Duration.minutes(1)
+const longestPause = Duration.minutes(1)
 
 /** Retries retryable errors; what the provider asks for in `retryAfter` is the least that is waited. */
 export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Duration, AiError.AiError> =>
