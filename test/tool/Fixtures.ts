@@ -1,9 +1,11 @@
 /** What tests of tools stand on: a turn, a registry, and the whole pipeline over whatever settings they choose. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
 import * as ChannelsLive from "../../layers/channel/Channels.ts"
@@ -93,6 +95,12 @@ export const callTool = Effect.fnUntraced(function* (
     name,
     arguments: typeof parameters === "string" ? parameters : JSON.stringify(parameters)
   })
+})
+
+/** One value that a schema allows, always the same for the same seed. */
+export const sample = Effect.fnUntraced(function* <S extends Schema.Constraint>(schema: S, seed: number) {
+  const [value] = yield* Effect.orDie(Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 1, seed }))
+  return value
 })
 
 /** Collects events as they come; reading the list waits for nothing. */

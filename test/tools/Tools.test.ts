@@ -1,0 +1,217 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tools from "../../layers/tools/Tools.ts"
+import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import type { SettingsInput } from "../../src/config/Settings.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as Entry from "../../src/thread/Entry.ts"
+import { ToolCalls } from "../../src/tool/ToolCalls.ts"
+import * as ToolLaws from "../laws/Tools.ts"
+import * as Fixtures from "../tool/Fixtures.ts"
+import * as TestHistory from "./TestHistory.ts"
+
+const everyTool = { tools: { wait: { enabled: true } } }
+
+const tools = (settings: SettingsInput = everyTool) =>
+  Layer.mergeAll(Tools.layer, TestHistory.layer(7, 50)).pipe(
+    Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
+    Layer.provideMerge(Fixtures.pipeline(settings))
+  )
+
+ToolLaws.laws("the runtime", tools())
+
+const call = (name: string, parameters: unknown) =>
+  Effect.flatMap(Fixtures.startTurn(), (turn) => Fixtures.callTool(turn, name, parameters))
+
+describe("which tools are offered", () => {
+  const names = Effect.map(Fixtures.startTurn(), (turn) => turn.offers.map((offer) => offer.name))
+
+  it.effect("by default: all but wait, and how to answer comes first", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* names, [
+        "pre_response",
+        "chat_history_info",
+        "chat_history_trim",
+        "get_settings",
+        "current_datetime",
+        "calculate_expression"
+      ])
+    }).pipe(Effect.provide(tools({}))))
+
+  it.effect("the settings say", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* names, ["pre_response", "chat_history_info", "chat_history_trim", "get_settings", "wait"])
+    }).pipe(
+      Effect.provide(
+        tools({ tools: { wait: { enabled: true }, time: { enabled: false }, calculator: { enabled: false } } })
+      )
+    ))
+
+  it.effect("a policy takes away all but pre_response", () =>
+    Effect.gen(function* () {
+      const turn = yield* Fixtures.startTurn({ allow: [], deny: ["*"] })
+      assert.deepStrictEqual(turn.offers.map((offer) => offer.name), ["pre_response"])
+    }).pipe(Effect.provide(tools({}))))
+})
+
+describe("current_datetime", () => {
+  it.effect("tells the time in UTC, in the configured format or another", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(DateTime.toEpochMillis(DateTime.makeUnsafe("2024-02-29T13:05:09.078Z")))
+      assert.deepStrictEqual((yield* call("current_datetime", {})).data, { timestamp: "2024-02-29T13:05:09Z" })
+      assert.deepStrictEqual((yield* call("datetime_now", { format: "%A, %-d %B" })).data, {
+        timestamp: "Thursday, 29 February"
+      })
+      const failed = yield* call("current_datetime", { format: "%Q" })
+      assert.strictEqual(failed.errorCode, "time:unknown_directive")
+      assert.include(failed.text, "%Q")
+    }).pipe(Effect.provide(tools())))
+})
+
+describe("wait", () => {
+  it.effect("waits as long as asked, and no longer than allowed", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(call("wait", { milliseconds: 60_000 }))
+      yield* TestClock.adjust("29 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).data, { slept_ms: 30_000, requested_ms: 60_000 })
+    }).pipe(Effect.provide(tools())))
+
+  it.effect("takes whole numbers from 1", () =>
+    Effect.gen(function* () {
+      for (const milliseconds of [0, -1, 1.5, true, "5", null]) {
+        assert.strictEqual((yield* call("wait", { milliseconds })).errorCode, "invalid_tool_arguments")
+      }
+    }).pipe(Effect.provide(tools())))
+
+  it.effect("stops at once when it is cancelled", () =>
+    Effect.gen(function* () {
+      const callId = yield* Ids.makeCallId
+      const turn = yield* Fixtures.startTurn()
+      const started = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(
+        Effect.andThen(Deferred.succeed(started, undefined), Fixtures.callTool(turn, "wait", { milliseconds: 9 }, { callId }))
+      )
+      yield* Deferred.await(started)
+      yield* TestClock.adjust(1)
+      assert.isTrue(yield* (yield* ToolCalls).cancel(callId))
+      assert.strictEqual((yield* Fiber.join(fiber)).outcome, "cancelled")
+    }).pipe(Effect.provide(tools())))
+})
+
+describe("calculate_expression", () => {
+  it.effect("calculates, with as many digits as asked", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* call("calculator", { expression: "0.1 + 0.2" })).data, {
+        expression: "0.1 + 0.2",
+        result: "0.3",
+        scale: 28
+      })
+      assert.deepInclude((yield* call("calculate_expression", { expression: "2/3", scale: 5 })).data, { result: "0.66667" })
+    }).pipe(Effect.provide(tools())))
+
+  it.effect("has a code for each way to fail", () =>
+    Effect.gen(function* () {
+      const failures = {
+        "": "empty",
+        "1 / 0": "division_by_zero",
+        "(1": "unbalanced_parentheses",
+        "1 + x": "illegal_character",
+        "9**9**9": "exponent_too_large"
+      }
+      for (const [expression, reason] of Object.entries(failures)) {
+        assert.strictEqual((yield* call("calculate_expression", { expression })).errorCode, `calculator:${reason}`)
+      }
+      for (const scale of [0, 1001, 1e9]) {
+        assert.strictEqual((yield* call("calculate_expression", { expression: "1", scale })).outcome, "invalid")
+      }
+    }).pipe(Effect.provide(tools())))
+})
+
+describe("chat history", () => {
+  it.effect("is counted and trimmed", () =>
+    Effect.gen(function* () {
+      const turn = yield* Fixtures.startTurn()
+      assert.deepStrictEqual((yield* Fixtures.callTool(turn, "chat_history_info", {})).data, {
+        session_id: "phone:main",
+        total_messages: 7,
+        max_history_messages: 50
+      })
+      const trim = (keep_latest: unknown) => Fixtures.callTool(turn, "chat_history_trim", { keep_latest })
+      assert.deepStrictEqual((yield* trim(3)).data, {
+        session_id: "phone:main",
+        keep_latest: 3,
+        removed_messages: 4,
+        remaining_messages: 3,
+        max_history_messages: 50
+      })
+      assert.deepInclude((yield* trim(3)).data, { removed_messages: 0, remaining_messages: 3 })
+      assert.deepInclude((yield* trim(0)).data, { remaining_messages: 0 })
+      for (const wrong of [-1, true, undefined, "2"]) assert.strictEqual((yield* trim(wrong)).outcome, "invalid")
+    }).pipe(Effect.provide(tools())))
+})
+
+describe("pre_response", () => {
+  it.effect("echoes the declaration as the format of an answer", () =>
+    Effect.gen(function* () {
+      const { data } = yield* call("pre_response", {
+        kind: "markdown",
+        meta: { disable_link_preview: true },
+        attachments: [{ path: "a.png", type: "image", caption: null }]
+      })
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Entry.AnswerFormat)(data), {
+        kind: "markdown",
+        disableLinkPreview: true,
+        attachments: [{ path: "a.png", type: "image" }]
+      })
+      assert.deepStrictEqual((yield* call("pre_response", { kind: "text", meta: null, attachments: null })).data, {
+        kind: "text"
+      })
+      assert.strictEqual((yield* call("pre_response", { kind: "pdf" })).outcome, "invalid")
+    }).pipe(Effect.provide(tools())))
+})
+
+describe("get_settings", () => {
+  it.effect("tells what is on and leaves out what is off", () =>
+    Effect.gen(function* () {
+      const { data } = yield* call("get_settings", {})
+      assert.deepInclude(data, {
+        config_path: "/etc/troupe/config.toml",
+        channels: ["phone"],
+        memory: { max_history_messages: null },
+        llm: { provider: "offline", model: "", prompts_dir: "./prompts" }
+      })
+      assert.notInclude(JSON.stringify(data), '"wait":')
+      assert.notInclude(JSON.stringify(data), '"approval":')
+    }).pipe(Effect.provide(tools({}))))
+
+  it.effect("never tells a secret, an address or a header, wherever they stand", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("get_settings", {})
+      assert.include(text, "acme")
+      assert.notInclude(text.toLowerCase(), "canary")
+      assert.notInclude(text, "://")
+    }).pipe(
+      Effect.provide(
+        tools({
+          providers: {
+            acme: {
+              api_key: "canary-key",
+              base_url: "https://canary.example/v1",
+              headers: { "X-Canary": "canary-header" }
+            }
+          },
+          llm: { provider: "acme", model: "m", system_prompt: "canary prompt", system_prompt_file: "canary.md" },
+          http: { auth_token: "canary-token-0123456789abcdef0123456789abcdef" },
+          storage: { data_dir: "/canary" }
+        })
+      )
+    ))
+})
