@@ -471,5 +471,7 @@ const senderOf = (entries: ReadonlyArray<Entry.StoredEntry>, run: TurnRun): stri
 /** The provider and model of the turn's last response. */
 const modelOf = (entries: ReadonlyArray<Entry.StoredEntry>): { readonly provider: string; readonly model: string } => {
   const last = entries.findLast(({ entry }) => entry._tag === "AssistantMessage")?.entry
-  return last?._tag === "AssistantMessage" ? last : { provider: "", model: "" }
+  // Nothing but the two: the caller spreads what it gets into an event.
+  if (last?._tag !== "AssistantMessage") return { provider: "", model: "" }
+  return { provider: last.provider, model: last.model }
 }
