@@ -103,7 +103,7 @@ const event = (view: View, event: Event.Event, style: Style): Step => {
         running.delete(event.callId)
         return [{ ...view, running }, ""]
       }
-      const detail = Plain.clipped(event.detail, Transcript.detailWidth)
+      const detail = detailOf(event)
       return [
         {
           ...view,
@@ -122,6 +122,13 @@ const event = (view: View, event: Event.Event, style: Style): Step => {
     default:
       return [view, ""]
   }
+}
+
+/** The detail begins with the tool's name, which stands in the line already. */
+const detailOf = (call: Extract<Event.Event, { _tag: "ToolCall" }>): string => {
+  const name = `\`${call.tool}\` `
+  const rest = call.detail.startsWith(name) ? call.detail.slice(name.length) : call.detail
+  return Plain.clipped(rest, Transcript.detailWidth)
 }
 
 const delta = (view: View, kind: "text" | "reasoning", text: string, style: Style): Step => {

@@ -1,2 +1,313 @@
+/**
+ * A chat with a person at a terminal. Keys, items of the watch and changes of the window go into one queue; one loop takes
+ * whatever is there, works out the next state, and draws once.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-export const chat = (_t: unknown) => Effect.void
+import * as FiberHandle from "effect/FiberHandle"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { RpcClientError } from "effect/rpc/RpcClientError"
+import * as Stream from "effect/Stream"
+import * as ChatScreen from "../../../src/cli/ChatScreen.ts"
+import * as ChatView from "../../../src/cli/ChatView.ts"
+import * as LineEditor from "../../../src/cli/LineEditor.ts"
+import { Output } from "../../../src/cli/Output.ts"
+import * as Plain from "../../../src/cli/Plain.ts"
+import * as SlashCommand from "../../../src/cli/SlashCommand.ts"
+import * as Transcript from "../../../src/cli/Transcript.ts"
+import type * as Approvals from "../../../src/approval/Approvals.ts"
+import { TroupeClient } from "../../../src/client/TroupeClient.ts"
+import * as Unreachable from "../../../src/client/Unreachable.ts"
+import type * as Watch from "../../../src/client/Watch.ts"
+import type { WatchItem } from "../../../src/conversation/Conversations.ts"
+import type * as Entry from "../../../src/thread/Entry.ts"
+import type * as Threads from "../../../src/thread/Threads.ts"
+import * as Client from "../commands/Client.ts"
+import * as Keys from "./Keys.ts"
+import * as Screen from "./Screen.ts"
+import { Session } from "./Session.ts"
+
+type Happening =
+  | { readonly _tag: "Key"; readonly key: LineEditor.Key; readonly at: number }
+  | { readonly _tag: "Item"; readonly thread: Threads.ThreadKey; readonly item: WatchItem }
+  | { readonly _tag: "Questions"; readonly questions: ReadonlyArray<Approvals.ApprovalRequest> }
+  /** Whole lines to print. */
+  | { readonly _tag: "Print"; readonly text: string }
+  | { readonly _tag: "Note"; readonly text: string }
+  | { readonly _tag: "Resized" }
+  | { readonly _tag: "Gone"; readonly why: string }
+  | { readonly _tag: "Closed" }
+
+/** What the loop remembers. */
+interface State {
+  thread: Threads.ThreadKey
+  view: ChatView.View
+  editor: LineEditor.Editor
+  note: string
+  /** When the question that is shown appeared. */
+  askedAt: number
+  /** When Ctrl+C was pressed last. */
+  interruptedAt: number
+  over: boolean
+}
+
+export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
+  const client = yield* TroupeClient
+  const { outStyle: style } = yield* Output
+  const happenings = yield* Queue.unbounded<Happening>()
+  const terminal = yield* Keys.terminal
+  const screen = yield* Screen.make(terminal)
+  const watching = yield* FiberHandle.make<void, never>()
+  const state: State = {
+    thread: first,
+    view: ChatView.empty,
+    editor: LineEditor.empty,
+    note: "",
+    askedAt: 0,
+    interruptedAt: Number.NEGATIVE_INFINITY,
+    over: false
+  }
+
+  const tell = (happening: Happening) => Effect.asVoid(Queue.offer(happenings, happening))
+  const print = (text: string) => tell({ _tag: "Print", text })
+
+  /** Something that was asked for and takes a while; a failure is a line on the screen. */
+  const background = <E extends { readonly message: string }>(effect: Effect.Effect<void, E>) =>
+    effect.pipe(
+      Effect.catch((error) => print(`${style.bad(Plain.lines(describe(error)))}\n`)),
+      Effect.forkScoped
+    )
+
+  const watch = Effect.fnUntraced(function* (thread: Threads.ThreadKey, from: number) {
+    const onCut: Watch.Options["onCut"] = () => tell({ _tag: "Note", text: "connection lost, trying again" })
+    const asks = Effect.flatMap(client.Inspect({ thread }), ({ approvals }) =>
+      tell({ _tag: "Questions", questions: approvals })
+    )
+    yield* client.watch({ thread, from, onCut }).pipe(
+      Stream.runForEach((item) =>
+        Effect.andThen(
+          tell({ _tag: "Item", thread, item }),
+          item._tag === "CaughtUp" ? Effect.andThen(tell({ _tag: "Note", text: "" }), asks) : Effect.void
+        )
+      ),
+      Effect.catch((error) => tell({ _tag: "Gone", why: describe(error) })),
+      FiberHandle.run(watching)
+    )
+  })
+
+  /** Goes to a thread: its last words first, then what happens. A thread that does not exist begins with a message. */
+  const enter = Effect.fnUntraced(function* (thread: Threads.ThreadKey) {
+    yield* FiberHandle.clear(watching)
+    state.thread = thread
+    state.view = ChatView.empty
+    const last = yield* client
+      .History({ thread, limit: 20 })
+      .pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(undefined)))
+    yield* print(style.dim(`── ${Plain.line(thread)} ──\n`))
+    if (last === undefined) return
+    const begun = unfinished(last)
+    yield* print(Transcript.render(begun === undefined ? last : last.slice(0, begun), style))
+    const from = begun === undefined ? (last.at(-1)?.seq ?? 0) + 1 : (last[begun]?.seq ?? 1)
+    yield* watch(thread, from)
+  })
+
+  const send = Effect.fnUntraced(function* (text: string) {
+    const { thread } = state
+    const { seq } = yield* client.Send({ thread, text })
+    const watched = yield* FiberHandle.get(watching)
+    if (watched._tag === "None" && state.thread === thread) yield* watch(thread, seq)
+  })
+
+  const command = Effect.fnUntraced(function* (text: string, parsed: SlashCommand.SlashCommand) {
+    yield* print(`${style.dim(Plain.line(text))}\n`)
+    switch (parsed._tag) {
+      case "Help":
+        return yield* print(SlashCommand.help)
+      case "Stop":
+        return yield* client.Stop({ thread: state.thread }).pipe(
+          Effect.flatMap((outcome) => (outcome === "idle" ? print(style.dim("nothing runs\n")) : Effect.void)),
+          Effect.catchTag("ThreadNotFound", () => print(style.dim("nothing runs\n")))
+        )
+      case "Threads": {
+        const { threads } = yield* client.Threads({ limit: 20 })
+        return yield* print(Transcript.threads(threads, style))
+      }
+      case "Tools":
+        return yield* print(Transcript.tools(yield* client.Tools(), style))
+      case "Status":
+        return yield* print(Transcript.status(yield* client.Status(), style))
+      case "History":
+        return yield* print(
+          Transcript.render(yield* client.History({ thread: state.thread, limit: parsed.limit }), style)
+        )
+      case "Thread":
+        return yield* enter(yield* Client.threadKey(parsed.name))
+      case "New":
+        return yield* enter(yield* Client.threadKey(yield* newName))
+      case "Quit":
+        return yield* tell({ _tag: "Closed" })
+      case "Unknown":
+        return yield* print(`${style.bad(Plain.line(parsed.problem))}\n`)
+    }
+  })
+
+  const interrupt = Effect.fnUntraced(function* (now: number) {
+    const again = now - state.interruptedAt < twice
+    state.interruptedAt = now
+    if (again) state.over = true
+    else if (state.view.turn) {
+      state.note = "stopping; Ctrl+C again leaves"
+      yield* background(Effect.asVoid(client.Stop({ thread: state.thread })))
+    } else if (state.editor.text.length > 0) state.editor = LineEditor.cleared(state.editor)
+    else state.over = true
+  })
+
+  const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest, yes: boolean) {
+    state.view = ChatView.withQuestions(
+      state.view,
+      state.view.questions.filter(({ approvalId }) => approvalId !== request.approvalId)
+    )
+    const { thread } = state
+    const decision = yes ? "approved" : "denied"
+    yield* background(client.Decide({ thread, approvalId: request.approvalId, decision }))
+    return `${ChatView.question(request, style)} ${yes ? style.good("yes") : style.bad("no")}\n`
+  })
+
+  const pressed = Effect.fnUntraced(function* (key: LineEditor.Key, now: number) {
+    const [question] = state.view.questions
+    // A key that was on its way when the question came up was not an answer to it.
+    const answer = question === undefined || now - state.askedAt < hesitation ? undefined : Keys.answerOf(key)
+    if (question !== undefined && answer !== undefined) {
+      const shown = yield* decide(question, answer)
+      if (key.ctrl && key.name === "c") yield* interrupt(now)
+      return shown
+    }
+    if (question !== undefined && now - state.askedAt >= hesitation && !key.ctrl) return ""
+    const [editor, meaning] = LineEditor.press(state.editor, key)
+    state.editor = editor
+    switch (meaning._tag) {
+      case "Submitted": {
+        const parsed = SlashCommand.parse(meaning.text)
+        const text = meaning.text.startsWith("//") ? meaning.text.slice(1) : meaning.text
+        yield* background(parsed === undefined ? send(text) : command(meaning.text, parsed))
+        return ""
+      }
+      case "Interrupted":
+        yield* interrupt(now)
+        return ""
+      case "Ended":
+        state.over = true
+        return ""
+      case "Redraw":
+        yield* screen.clear
+        return "\u001b[2J\u001b[H"
+      case "Edited":
+        return ""
+    }
+  })
+
+  /** The text that a happening prints for good. */
+  const take = Effect.fnUntraced(function* (happening: Happening) {
+    const asked = state.view.questions[0]?.approvalId
+    const text = yield* react(happening)
+    const asking = state.view.questions[0]?.approvalId
+    if (asking !== undefined && asking !== asked) state.askedAt = yield* Clock.currentTimeMillis
+    return text
+  })
+
+  const react = (happening: Happening): Effect.Effect<string, never, Scope.Scope> => {
+    switch (happening._tag) {
+      case "Key":
+        return pressed(happening.key, happening.at)
+      case "Item":
+        return Effect.sync(() => {
+          if (happening.thread !== state.thread) return ""
+          const [view, text] = ChatView.next(state.view, happening.item, style)
+          if (state.view.turn && !view.turn) state.note = ""
+          state.view = view
+          return text
+        })
+      case "Questions":
+        return Effect.sync(() => {
+          state.view = ChatView.withQuestions(state.view, happening.questions)
+          return ""
+        })
+      case "Print":
+        return Effect.succeed(happening.text)
+      case "Note":
+        return Effect.sync(() => {
+          state.note = happening.text
+          return ""
+        })
+      case "Gone":
+        return Effect.succeed(`${style.bad(Plain.lines(happening.why))}\n`)
+      case "Closed":
+        return Effect.sync(() => {
+          state.over = true
+          return ""
+        })
+      case "Resized":
+        return Effect.succeed("")
+    }
+  }
+
+  yield* greet
+  yield* enter(first)
+  const keys = yield* terminal.readInput
+  const resizes = yield* terminal.size
+  yield* Stream.fromQueue(keys).pipe(
+    Stream.runForEach((input) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => tell({ _tag: "Key", key: Keys.toKey(input), at }))
+    ),
+    Effect.andThen(tell({ _tag: "Closed" })),
+    Effect.forkScoped
+  )
+  yield* Stream.fromQueue(resizes).pipe(
+    Stream.runForEach(() => tell({ _tag: "Resized" })),
+    Effect.forkScoped
+  )
+
+  while (!state.over) {
+    const batch = yield* Queue.takeAll(happenings)
+    let text = ""
+    for (const happening of batch) text += yield* take(happening)
+    const size = { columns: yield* screen.columns, height: yield* screen.height }
+    yield* screen.show(text, ChatScreen.block(state, size, style))
+  }
+}, Effect.scoped)
+
+/** Ctrl+C within this many milliseconds of the last one leaves. */
+const twice = 2000
+
+/** Keys this soon after a question appears, in milliseconds, still belong to the line. */
+const hesitation = 500
+
+const greet = Effect.gen(function* () {
+  const output = yield* Output
+  const { embedded } = yield* Session
+  const status = yield* (yield* TroupeClient).Status()
+  const { bold, dim } = output.outStyle
+  const own = embedded
+    ? dim("\nNo daemon was running: this one ends with the chat. `troupe` starts one that stays.")
+    : ""
+  yield* output.out(
+    `${bold(`Troupe ${status.version}`)} ${dim(`· ${Plain.line(Transcript.modelName(status))} · /help`)}${own}\n`
+  )
+})
+
+const newName = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 19).replaceAll(/[:T]/g, "-"))
+
+/** Where the last turn begins, if it still runs: it is shown as it happens. */
+const unfinished = (entries: ReadonlyArray<Entry.StoredEntry>): number | undefined => {
+  const begun = entries.findLastIndex(({ entry }) => entry._tag === "TurnStarted")
+  const ended = entries.findLastIndex(({ entry }) => entry._tag === "TurnEnded")
+  return begun > ended ? begun : undefined
+}
+
+const isRpcClientError = Schema.is(RpcClientError)
+
+const describe = (error: { readonly message: string }): string =>
+  isRpcClientError(error) ? Unreachable.explain(error) : error.message
