@@ -35,8 +35,11 @@ export interface Options {
   readonly scripts: ScriptedModel.Scripts
   readonly model?: ScriptedModel.Options
   readonly settings?: Settings.SettingsInput
-  /** Tools beside none: `ToolRegistry.layer([...], {...})`, several merged with `Layer.mergeAll`. */
-  readonly tools?: Layer.Layer<never, never, ToolRegistry.ToolRegistry>
+  /**
+   * Tools, of which there are none otherwise: `ToolRegistry.layer([...], {...})`, several merged with `Layer.mergeAll`, and
+   * what else must be registered before a turn begins, such as the grants of their capabilities.
+   */
+  readonly tools?: Layer.Layer<never, ToolRegistry.RegisterError, Below>
 }
 
 /** How a message ended. */
@@ -70,10 +73,8 @@ export interface MessageOptions {
   readonly source?: Entry.Source
 }
 
-/** The services that a test may ask for besides `TestRuntime`. */
-export type Services =
-  | TestRuntime
-  | Layer.Success<typeof Runtime.conversations>
+/** The services that are there before the conversations begin. */
+export type Below =
   | Layer.Success<typeof Runtime.agents>
   | Layer.Success<typeof Runtime.repositories>
   | Layer.Success<typeof Runtime.registries>
@@ -81,6 +82,9 @@ export type Services =
   | Settings.Settings
   | DataDirectory.DataDirectory
   | Database.Services
+
+/** The services that a test may ask for besides `TestRuntime`. */
+export type Services = TestRuntime | Layer.Success<typeof Runtime.conversations> | Below
 
 /** A runtime of its own for each use of the layer. `store` is given to run two lives of a process on one store. */
 export const layer = (options: Options, store: Layer.Layer<Database.Services> = Database.layerMemory) =>

@@ -1,5 +1,11 @@
-/** `troupe/client`: the typed RPC client. Nothing it imports is server code. */
-export * as TroupeClient from "./TroupeClient.ts"
-export * as Unreachable from "./Unreachable.ts"
+/** `troupe/client`: the typed RPC client, and the shapes that its calls take and give. Nothing it imports is server code. */
+export * as Approvals from "../approval/Approvals.ts"
+export * as Conversations from "../conversation/Conversations.ts"
+export * as Event from "../event/Event.ts"
+export * as Ids from "../Ids.ts"
+export * as Entry from "../thread/Entry.ts"
+export * as Threads from "../thread/Threads.ts"
 export * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 export * as Wire from "../rpc/Wire.ts"
+export * as TroupeClient from "./TroupeClient.ts"
+export * as Unreachable from "./Unreachable.ts"
