@@ -3,9 +3,9 @@
  * goes through the checks below. To add one, add an entry to `checks`.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { basename, delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { entries } from "./Build.ts"
 
@@ -23,6 +23,10 @@ interface Project {
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+/** The programs among the examples of the documents; their tests need a test runner, which the project does not have. */
+const examples = globSync("docs/examples/*.ts", { cwd: root, exclude: ["**/*.test.ts"] }).map(
+  (file) => [basename(file), readFileSync(join(root, file), "utf8")] as const
+)
 const publicNames = Object.keys(entries).map((name) => (name === "index" ? "troupe" : `troupe/${name}`))
 
 const checks: ReadonlyArray<Check> = [
@@ -64,6 +68,7 @@ const checks: ReadonlyArray<Check> = [
         (name, index) => `import * as entry${index} from "${name}"\nexport { entry${index} }`
       )
       write("src/program.ts", uses.join("\n"))
+      for (const [file, text] of examples) write(`src/${file}`, text)
       write(
         "tsconfig.json",
         JSON.stringify({
@@ -73,6 +78,7 @@ const checks: ReadonlyArray<Check> = [
             strict: true,
             exactOptionalPropertyTypes: true,
             noEmit: true,
+            allowImportingTsExtensions: true,
             types: ["node"],
             typeRoots: [join(root, "node_modules/@types")]
           },
@@ -84,6 +90,14 @@ const checks: ReadonlyArray<Check> = [
       const { stdout } = spawnSync(process.execPath, [tsc, "-p", "."], options(folder))
       const ours = stdout.split("\n").filter((line) => /^(src|node_modules\/troupe)\//.test(line))
       if (ours.length > 0) throw new Error(ours.join("\n"))
+    }
+  },
+  {
+    name: "the embedding example runs on the installed package",
+    run: ({ exec, write }) => {
+      for (const [file, text] of examples) write(`src/${file}`, text)
+      write(".env", "TROUPE_DATA_DIR=./data\n")
+      includes(exec("node", "--env-file=.env", "src/Embed.ts"), 'The shelf says: {"article":"teapot","count":4}')
     }
   },
   {
