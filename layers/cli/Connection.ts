@@ -52,5 +52,8 @@ export const running = Effect.gen(function* () {
 /** A client for an endpoint, with the token of its data directory. */
 export const clientLayer = (endpoint: Pick<Endpoint, "url">, kind: "layer" | "layerHttp") =>
   Layer.unwrap(
-    Effect.map(AccessToken, ({ token }) => TroupeClient[kind]({ url: endpoint.url, token, name: clientName }))
+    Effect.map(AccessToken, ({ token }) => {
+      const options = { url: endpoint.url, token, name: clientName }
+      return kind === "layer" ? TroupeClient.layer(options) : TroupeClient.layerHttp(options)
+    })
   )

@@ -79,13 +79,13 @@ const chat = Command.make(
       Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ json, once, thread, timeout }) {
+  Effect.fnUntraced(function* (flags) {
     const { run } = yield* load(() => import("./commands/Chat.ts"))
     yield* run(yield* common, {
-      thread,
-      json,
-      once: Option.getOrUndefined(once),
-      timeoutSeconds: Option.getOrUndefined(timeout)
+      thread: flags.thread,
+      json: flags.json,
+      once: Option.getOrUndefined(flags.once),
+      timeoutSeconds: Option.getOrUndefined(flags.timeout)
     })
   })
 ).pipe(
@@ -157,7 +157,7 @@ const config = Command.make("config").pipe(
 const troupe = root.pipe(
   Command.withHandler(
     Effect.fnUntraced(function* (flags) {
-      yield* (yield* load(() => import("./commands/Daemon.ts"))).run(toCommon(flags))
+      return yield* (yield* load(() => import("./commands/Daemon.ts"))).run(toCommon(flags))
     })
   ),
   Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),

@@ -35,7 +35,7 @@ export const layer = TroupeRpcs.toLayer(
     const settings = yield* Settings
     const agents = yield* Agents
     const config = yield* ConfigSource
-    const status = yield* makeStatus
+    const { status } = yield* makeStatus
 
     const find = (ref: ThreadRef) => (isKey(ref) ? threads.byKey(ref) : threads.get(ref))
     const idOf = (ref: ThreadRef) => (isKey(ref) ? Effect.map(threads.byKey(ref), ({ id }) => id) : Effect.succeed(ref))
@@ -113,7 +113,7 @@ const makeStatus = Effect.gen(function* () {
     Effect.map((handle) => ({ provider: handle.provider, model: handle.model })),
     Effect.orElseSucceed(() => ({ provider: llm.provider, model: `${llm.model} (unavailable)` }))
   )
-  return Effect.gen(function* (): Effect.fn.Return<Status> {
+  const status = Effect.gen(function* (): Effect.fn.Return<Status> {
     const now = yield* Clock.currentTimeMillis
     return {
       ...fixed,
@@ -123,6 +123,7 @@ const makeStatus = Effect.gen(function* () {
       memoryBytes: yield* ProcessMemory.residentBytes
     }
   }).pipe(Effect.withSpan("Rpc.Status"))
+  return { status }
 })
 
 const isKey = (ref: ThreadRef): ref is Threads.ThreadKey => ref.includes(":")

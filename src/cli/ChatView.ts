@@ -41,9 +41,9 @@ export type Step = readonly [View, string]
 export const next = (view: View, item: Conversations.WatchItem, style: Style): Step => {
   switch (item._tag) {
     case "Entry":
-      return entry(view, item.stored.entry, style)
+      return onEntry(view, item.stored.entry, style)
     case "Live":
-      return event(view, item.event, style)
+      return onEvent(view, item.event, style)
     case "CaughtUp":
       return [view, ""]
   }
@@ -55,7 +55,7 @@ export const withQuestions = (view: View, questions: ReadonlyArray<Approvals.App
   questions
 })
 
-const entry = (view: View, entry: Entry.Entry, style: Style): Step => {
+const onEntry = (view: View, entry: Entry.Entry, style: Style): Step => {
   switch (entry._tag) {
     case "UserMessage": {
       const [rest, text] = endPartial(view, style)
@@ -91,7 +91,7 @@ const entry = (view: View, entry: Entry.Entry, style: Style): Step => {
   }
 }
 
-const event = (view: View, event: Event.Event, style: Style): Step => {
+const onEvent = (view: View, event: Event.Event, style: Style): Step => {
   switch (event._tag) {
     case "TurnStarted":
       return [{ ...view, turn: true }, ""]

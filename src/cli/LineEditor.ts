@@ -201,4 +201,4 @@ const wordAfter = (editor: Editor): number => {
 
 const isSpace = (character: string | undefined): boolean => character !== undefined && /^\s$/u.test(character)
 
-const isControl = (input: string): boolean => /^[\u0000-\u001f\u007f]/.test(input)
+const isControl = (input: string): boolean => /^\p{Cc}/u.test(input)

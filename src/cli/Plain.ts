@@ -17,8 +17,8 @@ export const clipped = (text: string, width: number): string => {
   return characters.length <= width ? safe : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`
 }
 
-// C0, DEL and C1 controls; line and paragraph separators; marks, embeddings and isolates of direction; lone surrogates.
-const invisible = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
+// Controls (C0, DEL, C1) and lone surrogates; line and paragraph separators; marks, embeddings and isolates of direction.
+const invisible = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 const visibleExceptSpace = (character: string): string =>
   character === "\n" || character === "\t" ? character : visible(character)

@@ -1,4 +1,4 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -7,7 +7,6 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Server from "../../layers/rpc/Server.ts"
 import { TroupeClient } from "../../src/client/TroupeClient.ts"
-import * as Client from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
@@ -256,8 +255,8 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
     })
   )
 
-  for (const kind of ["layer", "layerHttp"] as const) {
-    describe(kind === "layer" ? "over a WebSocket" : "over HTTP", () => {
+  for (const kind of ["WebSocket", "HTTP"] as const) {
+    describe(`over ${kind}`, () => {
       const withClient = <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, TestServer.client(kind))
 
       it.effect("a message is accepted once, under the caller's name", () =>
@@ -358,32 +357,32 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
 describe("the client", () => {
   const unused = TestServer.layerWithStage()
 
-  it.live("says what a wrong token, a foreign address and a missing daemon mean", () =>
+  test.live("says what a wrong token, a foreign address and a missing daemon mean", () =>
     Effect.gen(function* () {
       const url = yield* TestServer.url
-      const ask = (at: string, token: string, kind: "layer" | "layerHttp") =>
+      const ask = (at: string, token: string, kind: TestServer.Kind) =>
         Effect.flatMap(TroupeClient, (client) => Effect.flip(client.Status())).pipe(
-          Effect.provide(Client[kind]({ url: at, token: Redacted.make(token) }), { local: true })
+          Effect.provide(TestServer.clientOf(kind, { url: at, token: Redacted.make(token) }), { local: true })
         )
-      const wrong = yield* ask(url, "wrong-token-0123456789", "layerHttp")
+      const wrong = yield* ask(url, "wrong-token-0123456789", "HTTP")
       assert.strictEqual(
         wrong._tag === "RpcClientError" && Unreachable.explain(wrong),
         "The daemon does not accept this token."
       )
-      for (const kind of ["layer", "layerHttp"] as const) {
+      for (const kind of ["WebSocket", "HTTP"] as const) {
         const nobody = yield* ask("http://127.0.0.1:9", "x", kind)
         assert.strictEqual(
           nobody._tag === "RpcClientError" && Unreachable.explain(nobody),
           "The daemon cannot be reached. Is it running?"
         )
       }
-      const refused = yield* ask(url, "wrong-token-0123456789", "layer")
+      const refused = yield* ask(url, "wrong-token-0123456789", "WebSocket")
       assert.strictEqual(refused._tag, "RpcClientError")
     }).pipe(Effect.provide(unused))
   )
 
-  for (const kind of ["layer", "layerHttp"] as const) {
-    it.live(`resumes a watch by cursor across a restart of the server (${kind})`, () =>
+  for (const kind of ["WebSocket", "HTTP"] as const) {
+    test.live(`resumes a watch by cursor across a restart of the server (${kind})`, () =>
       Effect.gen(function* () {
         const stage = yield* Stage
         const outer = yield* Effect.scope
@@ -397,7 +396,7 @@ describe("the client", () => {
             const client = yield* TroupeClient.pipe(
               Effect.provide(
                 yield* Layer.buildWithScope(
-                  Client[kind]({ url: `http://127.0.0.1:${port}`, token: TestServer.token }),
+                  TestServer.clientOf(kind, { url: `http://127.0.0.1:${port}`, token: TestServer.token }),
                   outer
                 )
               )
@@ -429,7 +428,7 @@ describe("the client", () => {
     )
   }
 
-  it.live("names the port that another program uses, and what to do", () =>
+  test.live("names the port that another program uses, and what to do", () =>
     Effect.gen(function* () {
       const url = yield* TestServer.url
       const port = Number(new URL(url).port)

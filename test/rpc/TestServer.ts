@@ -40,8 +40,13 @@ export const layerWithStage = (options: { readonly settings?: SettingsInput; rea
 export const url = Effect.map(HttpServer.HttpServer, ({ address }) => Address.urlOf(address))
 
 /** A client of the server in the context. */
-export const client = (kind: "layer" | "layerHttp") =>
-  Layer.unwrap(Effect.map(url, (address) => TroupeClient[kind]({ url: address, token, name: "tests" })))
+export const client = (kind: Kind) =>
+  Layer.unwrap(Effect.map(url, (address) => clientOf(kind, { url: address, token, name: "tests" })))
+
+export type Kind = "WebSocket" | "HTTP"
+
+export const clientOf = (kind: Kind, options: TroupeClient.Options) =>
+  kind === "WebSocket" ? TroupeClient.layer(options) : TroupeClient.layerHttp(options)
 
 /** What a slower counting of the figures would say. */
 export let oldestOwed: number | null = null

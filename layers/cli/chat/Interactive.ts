@@ -105,9 +105,9 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
     state.view = ChatView.empty
     const last = yield* client
       .History({ thread, limit: 20 })
-      .pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(undefined)))
+      .pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(null)))
     yield* print(style.dim(`── ${Plain.line(thread)} ──\n`))
-    if (last === undefined) return
+    if (last === null) return
     const begun = unfinished(last)
     yield* print(Transcript.render(begun === undefined ? last : last.slice(0, begun), style))
     const from = begun === undefined ? (last.at(-1)?.seq ?? 0) + 1 : (last[begun]?.seq ?? 1)
