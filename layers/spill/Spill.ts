@@ -12,7 +12,7 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Redaction from "../../src/tool/Redaction.ts"
 
 /** The tools that can read a file back. Without one of them, moving an output to a file would hide it. */
-const readBack: ReadonlyArray<string> = ["grep", "code_read", "read_file", "bash"]
+const readBack: ReadonlySet<string> = new Set(["grep", "code_read", "read_file", "bash"])
 
 /** Below the data directory: the root of the managed files. */
 const managedFiles = "files"
@@ -63,7 +63,7 @@ export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | F
       return Spill.Spill.of({
         excluded,
         inlineChars: (maxChars) => Math.max(maxChars, settings.spill_after_chars),
-        available: (tools) => settings.enabled && tools.some((tool) => readBack.includes(tool)),
+        available: (tools) => settings.enabled && tools.some((tool) => readBack.has(tool)),
         write
       })
     })

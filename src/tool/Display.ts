@@ -25,15 +25,15 @@ export const name = (tool: string): string => Redaction.clip(Redaction.visible(s
  */
 export const line = (tool: Pick<Tool.Any, "name" | "identifiedBy">, parameters: JsonObject): string => {
   const given = Object.entries(parameters)
-  const identifying = tool.identifiedBy.flatMap((key) => given.filter(([name]) => name === key))
+  const identifying = tool.identifiedBy.flatMap((key) => given.filter((entry) => entry[0] === key))
   const shown = tool.identifiedBy.length > 0 ? identifying : given.slice(0, fallbackArguments)
   const parts = shown.filter(([, value]) => value !== null).map(([key, value]) => `${keyText(key)}=${short(key, value)}`)
   return Redaction.clip([`\`${name(tool.name)}\``, ...parts].join(" "), lineLimit)
 }
 
 /** The same line for a call that failed, followed by the reason. */
-export const failedLine = (line: string, error: string): string =>
-  Redaction.clip(`${Redaction.clip(line, lineLimit / 2)}: ${oneLine(error)}`, lineLimit)
+export const failedLine = (detail: string, reason: string): string =>
+  Redaction.clip(`${Redaction.clip(detail, lineLimit / 2)}: ${oneLine(reason)}`, lineLimit)
 
 /** A failure's words on one line, with what looks like a secret masked. */
 export const error = (message: string): string => Redaction.clip(oneLine(message), lineLimit)
@@ -92,7 +92,7 @@ const lines = (key: string, value: Schema.Json, depth: number): ReadonlyArray<st
   if (typeof value !== "object" || value === null) return [`${indent}${keyText(key)}: ${whole(String(value))}`]
   const inner = Array.isArray(value)
     ? value.flatMap((item) => lines("-", item, depth + 1))
-    : Object.entries(value).flatMap(([name, item]) => lines(name, item, depth + 1))
+    : Object.entries(value).flatMap(([inside, item]) => lines(inside, item, depth + 1))
   return inner.length === 0 ? [] : [`${indent}${keyText(key)}:`, ...inner]
 }
 

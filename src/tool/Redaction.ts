@@ -68,7 +68,7 @@ const assignment = new RegExp(
   "gi"
 )
 
-const unseen = /[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\u180b-\u180f]/gu
+const unseen = /[\p{C}\p{Zl}\p{Zp}]|\p{DI}(?<![\ufe0e\ufe0f])/gu
 const shortNames: ReadonlyMap<string, string> = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]])
 
 const decodePercent = (text: string): string =>

@@ -75,10 +75,7 @@ export const pipeline = (settings: SettingsInput = {}) =>
   )
 
 /** The tools of a new turn, on the channel. */
-export const startTurn = Effect.fnUntraced(function* (
-  policy: ToolCallsModule.Policy = everything,
-  channel?: string
-) {
+export const startTurn = Effect.fnUntraced(function* (policy: ToolCallsModule.Policy = everything, channel?: string) {
   return yield* (yield* ToolCalls).forTurn(yield* makeScope(channel), policy)
 })
 
@@ -107,8 +104,11 @@ export const sample = Effect.fnUntraced(function* <S extends Schema.Constraint>(
 export const recordEvents = Effect.gen(function* () {
   const seen: Array<Event.Event> = []
   const stream = yield* (yield* EventBus).subscribe
-  yield* Effect.forkScoped(Stream.runForEach(stream, (event) => Effect.sync(() => seen.push(event))), {
-    startImmediately: true
-  })
+  yield* Effect.forkScoped(
+    Stream.runForEach(stream, (event) => Effect.sync(() => seen.push(event))),
+    {
+      startImmediately: true
+    }
+  )
   return seen
 })

@@ -102,7 +102,8 @@ describe("a call", () => {
       yield* Effect.yieldNow
       assert.deepStrictEqual(phases(events), ["started", "completed"])
       assert.strictEqual(events[0]?._tag === "ToolCall" ? events[0].detail : "", "`echo` text=ab")
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 
   it.effect("gives a declared failure its code, its words and its signature", () =>
     Effect.gen(function* () {
@@ -120,19 +121,28 @@ describe("a call", () => {
         details: { field: "text" }
       })
       assert.strictEqual(first.text, JSON.stringify(first.data))
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 
   it.effect("refuses arguments it cannot read or that do not fit, without running", () =>
     Effect.gen(function* () {
       const tools = yield* Fixtures.startTurn()
-      for (const written of ['{"text": "cut', "[1]", "{}", { text: 1 }, { text: "a", extra: 1 }, { text: "a", times: "x" }]) {
+      for (const written of [
+        '{"text": "cut',
+        "[1]",
+        "{}",
+        { text: 1 },
+        { text: "a", extra: 1 },
+        { text: "a", times: "x" }
+      ]) {
         const result = yield* Fixtures.callTool(tools, "echo", written)
         assert.strictEqual(result.outcome, "invalid", JSON.stringify(written))
         assert.strictEqual(result.errorCode, "invalid_tool_arguments")
       }
       assert.strictEqual(tools.counts.get("echo"), undefined)
       assert.strictEqual((yield* Fixtures.callTool(tools, "echo", { text: "a", times: null })).outcome, "completed")
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 
   it.effect("of a tool the turn does not have says which there are", () =>
     Effect.gen(function* () {
@@ -143,16 +153,24 @@ describe("a call", () => {
         assert.include(result.text, "echo")
       }
       assert.include((yield* Fixtures.callTool(tools, "", {})).text, "unknown_tool")
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 
   it.effect("beyond the count of a turn is refused, and another turn starts anew", () =>
     Effect.gen(function* () {
       const tools = yield* Fixtures.startTurn()
       const call = Fixtures.callTool(tools, "echo", { text: "a" })
       const outcomes = yield* Effect.replicateEffect(call, 4)
-      assert.deepStrictEqual(outcomes.map((result) => result.errorCode), [undefined, undefined, undefined, "tool:per_turn_limit"])
-      assert.strictEqual((yield* Fixtures.callTool(yield* Fixtures.startTurn(), "echo", { text: "a" })).status, "success")
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+      assert.deepStrictEqual(
+        outcomes.map((result) => result.errorCode),
+        [undefined, undefined, undefined, "tool:per_turn_limit"]
+      )
+      assert.strictEqual(
+        (yield* Fixtures.callTool(yield* Fixtures.startTurn(), "echo", { text: "a" })).status,
+        "success"
+      )
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 
   it.effect("that dies, or interrupts itself, becomes an error that shows nothing of the cause", () =>
     Effect.gen(function* () {
@@ -165,7 +183,8 @@ describe("a call", () => {
           assert.notInclude(JSON.stringify(result), "canary")
         }).pipe(Effect.provide(Layer.provideMerge(layer, Fixtures.pipeline())))
       }
-    }))
+    })
+  )
 
   it.effect("has text that can be stored, whatever the tool gave", () =>
     Effect.gen(function* () {
@@ -173,7 +192,8 @@ describe("a call", () => {
       const result = yield* Fixtures.callTool(tools, "echo", { text: "\ud800a\u0000b" })
       assert.deepStrictEqual(result.data, { text: "\ufffdab" })
       assert.isTrue(result.text.isWellFormed())
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 })
 
 describe("time", () => {
@@ -189,7 +209,8 @@ describe("time", () => {
         assert.strictEqual(result.errorCode, "tool:timeout")
         assert.deepStrictEqual(yield* Ref.get(held.log), ["interrupted"])
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("ends an atomic tool from within, with the failure it declared", () =>
     Effect.gen(function* () {
@@ -202,7 +223,8 @@ describe("time", () => {
         assert.strictEqual(result.errorCode, "test:refused")
         assert.include(result.text, "deadline was refused")
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("waiting for a place among the calls of all turns does not use it up", () =>
     Effect.gen(function* () {
@@ -216,7 +238,8 @@ describe("time", () => {
         assert.strictEqual((yield* Fiber.join(first)).outcome, "completed")
         assert.strictEqual((yield* Fiber.join(second)).outcome, "completed")
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("of one tool is used by as many calls as it allows, over all turns", () =>
     Effect.gen(function* () {
@@ -225,19 +248,27 @@ describe("time", () => {
       const layer = ToolRegistry.layer([Work], {
         work: () =>
           Effect.acquireUseRelease(
-            Effect.flatMap(Ref.updateAndGet(now, (n) => n + 1), (n) => Ref.update(most, (m) => Math.max(m, n))),
+            Effect.flatMap(
+              Ref.updateAndGet(now, (n) => n + 1),
+              (n) => Ref.update(most, (m) => Math.max(m, n))
+            ),
             () => Effect.as(Effect.sleep("1 second"), { done: true }),
             () => Ref.update(now, (n) => n - 1)
           )
       })
       yield* Effect.gen(function* () {
-        const calls = Effect.forEach([1, 2, 3], () => Effect.flatMap(Fixtures.startTurn(), (tools) => Fixtures.callTool(tools, "work", {})), { concurrency: "unbounded" })
+        const calls = Effect.forEach(
+          [1, 2, 3],
+          () => Effect.flatMap(Fixtures.startTurn(), (tools) => Fixtures.callTool(tools, "work", {})),
+          { concurrency: "unbounded" }
+        )
         const fiber = yield* Effect.forkChild(calls)
         yield* TestClock.adjust("3 seconds")
         assert.lengthOf(yield* Fiber.join(fiber), 3)
         assert.strictEqual(yield* Ref.get(most), 1)
       }).pipe(Effect.provide(Layer.provideMerge(layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 })
 
 describe("cancelling", () => {
@@ -256,7 +287,8 @@ describe("cancelling", () => {
         assert.deepStrictEqual(yield* Ref.get(held.log), ["interrupted"])
         assert.isFalse(yield* calls.cancel(callId))
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("does nothing to an atomic call", () =>
     Effect.gen(function* () {
@@ -270,7 +302,8 @@ describe("cancelling", () => {
         yield* Deferred.succeed(held.released, undefined)
         assert.strictEqual((yield* Fiber.join(fiber)).outcome, "completed")
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("the caller interrupts an interruptible tool", () =>
     Effect.gen(function* () {
@@ -285,7 +318,8 @@ describe("cancelling", () => {
         yield* Effect.yieldNow
         assert.deepStrictEqual(phases(events), ["started", "failed"])
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 
   it.effect("the caller waits for an atomic tool", () =>
     Effect.gen(function* () {
@@ -300,7 +334,8 @@ describe("cancelling", () => {
         yield* Fiber.join(stopping)
         assert.deepStrictEqual(yield* Ref.get(held.log), ["finished"])
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
-    }))
+    })
+  )
 })
 
 class Secret extends Capability.Service<Secret, { readonly word: string }>()("Secret") {}
@@ -343,7 +378,8 @@ describe("authority", () => {
         Effect.provideService(Other, { word: "leak" })
       )
       assert.deepStrictEqual(result.data, { word: "main", other: false, bus: false, key: callId })
-    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline())))
+  )
 
   it.effect("a tool without its capability is not offered, and refuses when its turn lost it", () =>
     Effect.gen(function* () {
@@ -354,7 +390,8 @@ describe("authority", () => {
       const tools = yield* calls.forTurn(scope, Fixtures.everything)
       const result = yield* Fixtures.callTool({ ...tools, granted: narrow(tools.granted) }, "peek", {})
       assert.strictEqual(result.errorCode, "tool:capability_not_granted")
-    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline())))
+  )
 
   it.effect("policy decides by patterns, and a tool that went away in between is refused", () =>
     Effect.gen(function* () {
@@ -369,7 +406,8 @@ describe("authority", () => {
       assert.isDefined(registration)
       const tools = yield* Effect.scoped(Effect.andThen(registry.register(registration), Fixtures.startTurn()))
       assert.strictEqual((yield* Fixtures.callTool(tools, "echo", { text: "a" })).errorCode, "tool:unknown")
-    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(peek, Fixtures.pipeline())))
+  )
 
   it.effect("a tool that a turn is no longer offered is refused", () =>
     Effect.gen(function* () {
@@ -382,7 +420,8 @@ describe("authority", () => {
       assert.strictEqual((yield* Fixtures.callTool(tools, "echo", { text: "a" })).status, "success")
       on = false
       assert.strictEqual((yield* Fixtures.callTool(tools, "echo", { text: "a" })).errorCode, "tool:unknown")
-    }).pipe(Effect.provide(Fixtures.pipeline())))
+    }).pipe(Effect.provide(Fixtures.pipeline()))
+  )
 })
 
 describe("approval", () => {
@@ -412,7 +451,8 @@ describe("approval", () => {
       assert.deepStrictEqual(yield* (yield* Approvals).waiting(tools.scope.threadId), [])
       yield* Effect.yieldNow
       assert.deepStrictEqual(phases(events).slice(2), ["started", "ApprovalRequested", "ApprovalResolved", "completed"])
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking)))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking))))
+  )
 
   it.effect("shows a denial as a failure", () =>
     Effect.gen(function* () {
@@ -421,7 +461,8 @@ describe("approval", () => {
       assert.strictEqual(result.errorCode, "tool_approval:denied")
       yield* Effect.yieldNow
       assert.deepStrictEqual(phases(events).slice(2), ["started", "ApprovalRequested", "ApprovalResolved", "failed"])
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking)))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking))))
+  )
 
   it.effect("is withdrawn when the call is cancelled, also before an atomic tool", () =>
     Effect.gen(function* () {
@@ -431,7 +472,9 @@ describe("approval", () => {
         const approvals = yield* Approvals
         const tools = yield* Fixtures.startTurn()
         const callId = yield* Ids.makeCallId
-        const fiber = yield* Effect.forkChild(Effect.uninterruptible(Fixtures.callTool(tools, "commit", {}, { callId })))
+        const fiber = yield* Effect.forkChild(
+          Effect.uninterruptible(Fixtures.callTool(tools, "commit", {}, { callId }))
+        )
         yield* TestClock.adjust("1 second")
         assert.lengthOf(yield* approvals.waiting(tools.scope.threadId), 1)
         assert.isTrue(yield* calls.cancel(callId))
@@ -439,7 +482,8 @@ describe("approval", () => {
         assert.lengthOf(yield* approvals.waiting(tools.scope.threadId), 0)
         assert.deepStrictEqual(yield* Ref.get(held.log), [])
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline(asking))))
-    }))
+    })
+  )
 })
 
 describe("wrappers", () => {
@@ -452,7 +496,10 @@ describe("wrappers", () => {
           : data
       )
   }
-  const breaking: Registration.Wrapper = { name: "breaking", wrap: (_call, next) => Effect.as(next({ text: "a" }), [1]) }
+  const breaking: Registration.Wrapper = {
+    name: "breaking",
+    wrap: (_call, next) => Effect.as(next({ text: "a" }), [1])
+  }
   const refusing: Registration.Wrapper = {
     name: "refusing",
     wrap: () => Effect.fail({ code: "guard:no", message: "not today" })
@@ -467,13 +514,15 @@ describe("wrappers", () => {
       const result = yield* Fixtures.callTool(yield* Fixtures.startTurn(), "echo", { text: "a" })
       assert.deepStrictEqual(result.data, { text: "CHANGED" })
       assert.strictEqual(result.text, '{"text":"CHANGED"}')
-    }).pipe(Effect.provide(wrapped(upper))))
+    }).pipe(Effect.provide(wrapped(upper)))
+  )
 
   it.effect("cannot give a result that the tool cannot have", () =>
     Effect.gen(function* () {
       const result = yield* Fixtures.callTool(yield* Fixtures.startTurn(), "echo", { text: "a" })
       assert.strictEqual(result.errorCode, "tool:unfitting_result")
-    }).pipe(Effect.provide(wrapped(breaking))))
+    }).pipe(Effect.provide(wrapped(breaking)))
+  )
 
   it.effect("may refuse, with a failure of their own", () =>
     Effect.gen(function* () {
@@ -481,7 +530,8 @@ describe("wrappers", () => {
       assert.strictEqual((yield* Fixtures.callTool(tools, "echo", { text: "a" })).errorCode, "guard:no")
       const error = yield* Effect.flip((yield* ToolCalls).call(tools, Echo, { text: "a" }))
       assert.instanceOf(error, ToolError.ToolRefused)
-    }).pipe(Effect.provide(wrapped(refusing))))
+    }).pipe(Effect.provide(wrapped(refusing)))
+  )
 })
 
 describe("a call from code", () => {
@@ -496,7 +546,8 @@ describe("a call from code", () => {
       assert.instanceOf(error, Refused)
       const same: typeof Echo = { ...Echo, description: "another tool of the same name" }
       assert.instanceOf(yield* Effect.flip(calls.call(tools, same, { text: "a" })), ToolError.UnknownTool)
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 })
 
 describe("names", () => {
@@ -508,5 +559,6 @@ describe("names", () => {
       assert.strictEqual(calls.canonicalName(" "), "unknown_tool")
       assert.strictEqual(yield* calls.replay(" echo"), "safe")
       assert.strictEqual(yield* calls.replay("none"), "unknown")
-    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline()))))
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
 })

@@ -1,21 +1,21 @@
 /** What can interrupt a call from outside is an error of interruptible tools, and of no other. */
 import type * as Tool from "../../src/tool/Tool.ts"
-import type { ToolCancelled, ToolDenied, ToolTimeout } from "../../src/tool/ToolError.ts"
-import type { Atomic, Declared, Interruptible, Undeclared } from "./Given.ts"
+import type { Atomic, Interruptible } from "./Given.ts"
 
-/** An error that calling the tool can fail with. */
-type ErrorOf<T extends Tool.Any, E extends Tool.CallError<T>> = E
+/** The tags of the errors that calling the tool can fail with. */
+type Tags<T extends Tool.Any> = Extract<Tool.CallError<T>, { readonly _tag: string }>["_tag"]
+type TagOf<T extends Tool.Any, Tag extends Tags<T>> = [T, Tag]
 
 // @ts-expect-error an atomic tool does not time out: it fails as it declared
-export type Timeout = ErrorOf<typeof Atomic, ToolTimeout>
-// instead: export type Timeout = ErrorOf<typeof Interruptible, ToolTimeout>
+export type Timeout = TagOf<typeof Atomic, "ToolTimeout">
+// instead: export type Timeout = TagOf<typeof Interruptible, "ToolTimeout">
 
 // @ts-expect-error nor is it cancelled
-export type Cancelled = ErrorOf<typeof Atomic, ToolCancelled>
-// instead: export type Cancelled = ErrorOf<typeof Interruptible, ToolCancelled>
+export type Cancelled = TagOf<typeof Atomic, "ToolCancelled">
+// instead: export type Cancelled = TagOf<typeof Interruptible, "ToolCancelled">
 
 // @ts-expect-error nobody declared this one
-export type Another = ErrorOf<typeof Atomic, Undeclared>
-// instead: export type Another = ErrorOf<typeof Atomic, Declared | ToolDenied>
+export type Another = TagOf<typeof Atomic, "Undeclared">
+// instead: export type Another = TagOf<typeof Atomic, "Declared" | "ToolDenied" | "UnknownTool">
 
-export type Used = [Declared, ToolDenied, typeof Interruptible]
+export type Used = typeof Interruptible

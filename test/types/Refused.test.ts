@@ -75,7 +75,8 @@ const compile = (variants: ReadonlyArray<Variant>): ReadonlyMap<string, Readonly
 }
 
 const verdict = (variant: Variant, errors: ReadonlyArray<number>): string => {
-  if (variant.refused === undefined) return errors.length === 0 ? "sound" : `refused at lines ${errors.map((at) => at + 1)}`
+  if (variant.refused === undefined)
+    return errors.length === 0 ? "sound" : `refused at lines ${errors.map((at) => at + 1)}`
   if (errors.length === 0) return "accepted"
   return errors.every((at) => at === variant.refused) ? "refused" : `refused at lines ${errors.map((at) => at + 1)}`
 }
@@ -85,7 +86,10 @@ describe("the compiler", () => {
   const variants = files.flatMap((file) => variantsOf(file, readFileSync(join(here, file), "utf8")))
   // Programs about which this check itself would have to speak up.
   const start = 'import { Interruptible } from "./Given.ts"\n'
-  const harmless = variantsOf("Harmless.ts", `${start}// @ts-expect-error\nexport const a = Interruptible\n// instead: 1`)
+  const harmless = variantsOf(
+    "Harmless.ts",
+    `${start}// @ts-expect-error\nexport const a = Interruptible\n// instead: 1`
+  )
   const elsewhere = variantsOf(
     "Elsewhere.ts",
     `${start}// @ts-expect-error\nexport const a: 1 = Interruptible\n// instead: export const a = 1\nexport const b: 2 = 3`
