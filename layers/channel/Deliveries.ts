@@ -41,7 +41,7 @@ export interface Options {
 }
 
 /** With these delays a channel that is unreachable is tried about 200 times in a day. */
-export const defaults: Options = {
+const defaults: Options = {
   concurrency: 8,
   pollInterval: "1 second",
   timeout: "2 minutes",

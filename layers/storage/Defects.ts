@@ -26,7 +26,7 @@ export class UnreadableRow extends Schema.TaggedError<UnreadableRow>()("Unreadab
 }
 
 /** A caller broke a rule of the store; the transaction was rolled back. Always a bug, so always a defect. */
-export class RuleBroken extends Schema.TaggedError<RuleBroken>()("RuleBroken", {
+class RuleBroken extends Schema.TaggedError<RuleBroken>()("RuleBroken", {
   operation: Schema.String,
   rule: Schema.String
 }) {
