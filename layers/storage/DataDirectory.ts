@@ -17,7 +17,6 @@ import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
-import * as DirectoryLock from "./DirectoryLock.ts"
 
 type Requirements = Settings | Environment | FileSystem.FileSystem | Path.Path
 
@@ -31,8 +30,11 @@ export const layer: Layer.Layer<DataDirectory, DataDirectoryUnusable, Requiremen
 export const layerLocked: Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Requirements> =
   Layer.effect(
     DataDirectory,
-    Effect.suspend(() => Effect.tap(make(), DirectoryLock.acquire))
+    Effect.suspend(() => Effect.tap(make(), (directory) => Effect.flatMap(lock, ({ acquire }) => acquire(directory))))
   )
+
+// Loaded when it is needed: the clients of a daemon read the directory and open no database.
+const lock = Effect.promise(() => import("./DirectoryLock.ts"))
 
 const make = Effect.fnUntraced(function* () {
   const files = yield* FileSystem.FileSystem
