@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Approvals from "../../src/approval/Approvals.ts"
+import { PersonWait } from "../../src/approval/PersonWait.ts"
 import { Channels } from "../../src/channel/Channels.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as ToolPattern from "../../src/config/ToolPattern.ts"
@@ -28,21 +29,23 @@ export const layer: Layer.Layer<Approvals.Approvals, never, Settings | EventBus 
     const required = ToolPattern.compile(patterns)
     const questions = new Map<Ids.ApprovalId, Waiting>()
 
+    const publish = (request: Approvals.ApprovalRequest, outcome: Approvals.Outcome, approver?: string) =>
+      bus.publish({
+        _tag: "ApprovalResolved",
+        approvalId: request.approvalId,
+        threadId: request.threadId,
+        outcome,
+        ...(approver === undefined ? {} : { approver })
+      })
+
     /** Ends a question. Only the first who tries does, so that there is one outcome and one event, whoever comes late. */
     const settle = (request: Approvals.ApprovalRequest, outcome: Approvals.Outcome, approver?: string) =>
       Effect.uninterruptible(
         Effect.gen(function* () {
-          const { approvalId, threadId } = request
-          const waiting = questions.get(approvalId)
+          const waiting = questions.get(request.approvalId)
           if (waiting === undefined) return false
-          questions.delete(approvalId)
-          yield* bus.publish({
-            _tag: "ApprovalResolved",
-            approvalId,
-            threadId,
-            outcome,
-            ...(approver === undefined ? {} : { approver })
-          })
+          questions.delete(request.approvalId)
+          yield* publish(request, outcome, approver)
           yield* Deferred.succeed(waiting.outcome, outcome)
           return true
         })
@@ -82,9 +85,13 @@ export const layer: Layer.Layer<Approvals.Approvals, never, Settings | EventBus 
         yield* Effect.logWarning("A tool needs a person's yes, and the channel cannot ask; the call is denied").pipe(
           Effect.annotateLogs({ tool: call.tool, channel: scope.channel })
         )
+        yield* publish(request, "nobody-to-ask")
         return "nobody-to-ask" as const
       }
-      return yield* Effect.acquireUseRelease(open(scope, request), answer, () => settle(request, "cancelled"))
+      const person = yield* PersonWait
+      return yield* person.during(
+        Effect.acquireUseRelease(open(scope, request), answer, () => settle(request, "cancelled"))
+      )
     })
 
     const decide = Effect.fn("Approvals.decide")(function* (
@@ -103,7 +110,9 @@ export const layer: Layer.Layer<Approvals.Approvals, never, Settings | EventBus 
       decide,
       waiting: (threadId) =>
         Effect.sync(() =>
-          Array.from(questions.values(), (waiting) => waiting.request).filter((request) => request.threadId === threadId)
+          Array.from(questions.values(), (waiting) => waiting.request).filter(
+            (request) => request.threadId === threadId
+          )
         )
     })
   })

@@ -2,8 +2,11 @@
  * The actor that serves one thread: one loop owns the thread while anything is owed, and the turn runs beneath it, so that
  * stop, decisions and questions about its state are answered meanwhile.
  */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
@@ -19,7 +22,10 @@ import * as Ids from "../../src/Ids.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
-import { TurnSlots } from "./TurnSlots.ts"
+
+/** How long a thread that could not make progress is left alone; doubled each time, up to the last. */
+const firstPauseMillis = 5_000
+const longestPauseMillis = 300_000
 
 /** The turn at work, and whether a person asked to stop it. */
 interface Running {
@@ -31,13 +37,12 @@ interface Running {
 const make = Effect.gen(function* () {
   const address = yield* Entity.CurrentAddress
   const threadId = yield* Effect.orDie(Schema.decodeUnknownEffect(Ids.ThreadId)(address.entityId))
-  const settings = yield* Settings.Settings
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
   const runner = yield* TurnRunner
-  const slots = yield* TurnSlots
   const approvals = yield* Approvals.Approvals
   const events = yield* EventBus.EventBus
+  const scope = yield* Effect.scope
 
   yield* Effect.acquireRelease(Metric.modify(TurnMetrics.conversations, 1), () =>
     Metric.modify(TurnMetrics.conversations, -1)
@@ -46,6 +51,10 @@ const make = Effect.gen(function* () {
   let serving = false
   let news = false
   let running: Running | undefined
+  // Closed while the loop looks for its next turn: who wants to stop a turn must know whether there is one.
+  const decided = Latch.makeUnsafe(true)
+  let failures = 0
+  let pausedUntil = 0
 
   const takeNews = Effect.sync(() => {
     const had = news
@@ -53,89 +62,108 @@ const make = Effect.gen(function* () {
     return had
   })
 
-  /** One turn: the one that another life began, or a new one with what waits. False when nothing is owed. */
-  const serveOne = Effect.fnUntraced(function* (claim: Journal.Claim) {
+  /** The turn that another life began, or a new one with what waits. Undefined when nothing is owed. */
+  const nextTurn = Effect.fnUntraced(function* (
+    claim: Journal.Claim
+  ): Effect.fn.Return<TurnRun | undefined, Threads.ThreadNotFound> {
     yield* takeNews
     const owed = yield* journal.owed(threadId)
-    const thread = yield* threads.get(threadId)
-    if (owed.running !== null) {
-      const run = turnRun(thread, claim, owed.running.turnId, { _tag: "Resume" })
-      yield* slots.use(thread, resume(run))
-      return true
-    }
     const messageIds = opening(owed.waiting)
-    if (messageIds.length === 0) return false
-    const run = turnRun(thread, claim, yield* Ids.makeTurnId, { _tag: "Start", messageIds })
-    yield* slots.use(thread, runTurn(run))
-    return true
-  })
-
-  const turnRun = (
-    thread: Threads.Thread,
-    claim: Journal.Claim,
-    turnId: Ids.TurnId,
-    begin: TurnRun["begin"]
-  ): TurnRun => ({
-    thread,
-    claim,
-    turnId,
-    begin,
-    peekNews: Effect.sync(() => news),
-    takeNews,
-    stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested)
-  })
-
-  const resume = Effect.fnUntraced(function* (run: TurnRun) {
-    const lives = yield* journal.resumeTurn(run.claim, run.turnId)
-    yield* lives > settings.runtime.turn_crash_limit ? runner.park(run) : runTurn(run)
+    if (owed.running === null && messageIds.length === 0) return undefined
+    // Those that wait beside it may join it.
+    news ||= owed.waiting.length > (owed.running === null ? messageIds.length : 0)
+    const turnId = owed.running?.turnId ?? (yield* Ids.makeTurnId)
+    return {
+      thread: yield* threads.get(threadId),
+      claim,
+      turnId,
+      begin: owed.running === null ? { _tag: "Start", messageIds } : { _tag: "Resume" },
+      peekNews: Effect.sync(() => news),
+      takeNews,
+      stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested)
+    }
   })
 
   /** Runs the turn in a fiber of its own, so that a stop ends the turn and not the loop. */
   const runTurn = (run: TurnRun): Effect.Effect<void, Journal.ClaimLost> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const fiber = yield* Effect.forkChild(restore(runner.run(run)))
+        const fiber = yield* Effect.forkChild(runner.run(run))
         const turn: Running = { turnId: run.turnId, fiber, stopRequested: false }
         running = turn
+        decided.openUnsafe()
         const exit = yield* restore(Fiber.await(fiber)).pipe(
           Effect.onInterrupt(() => Fiber.interrupt(fiber)),
-          Effect.ensuring(Effect.sync(() => (running = undefined)))
+          Effect.ensuring(
+            Effect.sync(() => {
+              running = undefined
+              decided.closeUnsafe()
+            })
+          )
         )
-        if (!turn.stopRequested) yield* exit
+        // A stop ends the turn by interrupting it.
+        yield* turn.stopRequested ? Effect.catchCauseIf(exit, Cause.hasInterruptsOnly, () => Effect.void) : exit
       })
     )
 
-  const serveAll = Effect.gen(function* () {
+  /** Ends the loop. Called in the step that decides it, so that a message that comes in finds the loop running or free. */
+  const free = () => {
+    serving = false
+    decided.openUnsafe()
+  }
+
+  const serve = Effect.gen(function* () {
     const claim = yield* journal.claim(threadId)
     while (serving) {
-      const served = yield* serveOne(claim)
-      // Looked at and given up in one step: a message that comes in finds the loop either running or free.
-      if (!served && !news) serving = false
+      const run = yield* nextTurn(claim)
+      if (run !== undefined) yield* runTurn(run)
+      failures = 0
+      if (run === undefined && !news) free()
     }
   }).pipe(
     Effect.catchTag(["ClaimLost", "ThreadNotFound"], (error) =>
-      Effect.logWarning(`Left a thread alone: ${error.message}`)
+      Effect.andThen(Effect.logWarning(`Left a thread alone: ${error.message}`), Effect.sync(free))
     ),
-    Effect.ensuring(Effect.sync(() => (serving = false)))
+    Effect.catchDefect((defect) => pause(defect)),
+    Effect.onInterrupt(() => Effect.sync(free))
   )
 
-  const wake = Effect.suspend(() => {
-    news = true
-    if (serving) return Effect.void
-    serving = true
-    // A defect must not kill the actor: it is reported, and the sweep comes back for what is still owed.
-    return Effect.catchDefect(serveAll, (defect) =>
-      Effect.logError("A conversation could not make progress", defect)
+  /** A defect must not kill the actor: the sweep comes back for what is still owed, ever more rarely. */
+  const pause = Effect.fnUntraced(function* (defect: unknown) {
+    const millis = Math.min(longestPauseMillis, firstPauseMillis * 2 ** failures)
+    failures += 1
+    yield* Effect.logError("A conversation could not make progress", defect).pipe(
+      Effect.annotateLogs({ threadId, failures, pauseMillis: millis })
     )
+    pausedUntil = (yield* Clock.currentTimeMillis) + millis
+    free()
   })
 
+  /** Serves what is owed, unless that is under way, or was tried in vain not long ago and nothing has changed. */
+  const wake = (changed: boolean) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      news = true
+      if (serving || (!changed && now < pausedUntil)) return Effect.void
+      serving = true
+      decided.closeUnsafe()
+      return serve
+    })
+
   const stop = Effect.gen(function* () {
+    // What another life left behind, or what its wake-up is still on the way for, would begin right after.
+    if (!serving && (yield* isOwed)) yield* Effect.forkIn(wake(true), scope, { startImmediately: true })
+    yield* decided.await
     const turn = running
     if (turn === undefined) return idle
     turn.stopRequested = true
     yield* Fiber.interrupt(turn.fiber)
     return yield* endedAsStopped(turn.turnId)
   })
+
+  const isOwed = Effect.map(
+    Effect.suspend(() => journal.owed(threadId)),
+    ({ running, waiting }) => running !== null || waiting.length > 0
+  )
 
   /** The turn may have answered in the moment it was stopped; then there was nothing to stop. */
   const endedAsStopped = Effect.fnUntraced(function* (turnId: Ids.TurnId) {
@@ -147,10 +175,9 @@ const make = Effect.gen(function* () {
   return ConversationEntity.of({
     Wake: ({ payload: { accepted } }) =>
       accepted === null
-        ? wake
-        : Effect.andThen(events.publish({ _tag: "MessageAccepted", threadId, ...accepted }), wake),
-    Stop: ({ payload: { by } }) =>
-      Effect.andThen(events.publish({ _tag: "TurnStopRequested", threadId, by }), stop),
+        ? wake(false)
+        : Effect.andThen(events.publish({ _tag: "MessageAccepted", threadId, ...accepted }), wake(true)),
+    Stop: ({ payload: { by } }) => Effect.andThen(events.publish({ _tag: "TurnStopRequested", threadId, by }), stop),
     Decide: ({ payload: { approvalId, approver, decision } }) => approvals.decide(approvalId, decision, approver),
     Inspect: () =>
       Effect.map(

@@ -10,6 +10,7 @@ import type * as Models from "../../src/model/Models.ts"
 import * as ToolSchema from "../../src/model/ToolSchema.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+import * as TurnState from "../../src/turn/TurnState.ts"
 
 /** The model said nothing and called nothing, every time it was asked. */
 export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyResponse", { attempts: Schema.Int }) {
@@ -93,7 +94,7 @@ class Gathered {
   text = ""
   readonly reasoning = new Map<string, string>()
   readonly calls: Array<{ readonly name: string; readonly arguments: string }> = []
-  finishReason = "unknown"
+  finishReason: string = TurnState.unfinished
   usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
 
   reason(id: string, delta: string) {

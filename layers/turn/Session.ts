@@ -1,13 +1,15 @@
 /**
- * The running turn's view of its thread: the log as far as it has been read, and the state folded from it.
+ * The running turn's hand on its thread: the log as far as it has been read, the state folded from it, and the writes.
  *
  * The log is the truth and is read back after every write, so that what other writers added in between (messages that were
- * accepted) is seen in its place. Nothing else keeps a copy of the conversation.
+ * accepted) is seen in its place. Nothing else keeps a copy of the conversation. A write and its reading back are never
+ * torn apart by an interruption.
  */
 import * as Effect from "effect/Effect"
+import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Event from "../../src/event/Event.ts"
 import type * as EventBus from "../../src/event/EventBus.ts"
-import type * as Journal from "../../src/conversation/Journal.ts"
+import type * as Ids from "../../src/Ids.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Threads from "../../src/thread/Threads.ts"
 import type { TurnRun } from "../../src/turn/TurnRunner.ts"
@@ -21,22 +23,42 @@ export interface Services {
   readonly events: EventBus.EventBus["Service"]
 }
 
+/** What can happen to a turn in the journal, without the turn itself. */
+type Starting = Pick<Parameters<Journal.Journal["Service"]["startTurn"]>[1], "messageIds" | "agent" | "tools">
+type Ending = Omit<Parameters<Journal.Journal["Service"]["endTurn"]>[1], "turnId">
+
 export interface Session {
+  readonly run: TurnRun
   readonly entries: () => ReadonlyArray<Entry.StoredEntry>
   readonly state: () => TurnState.TurnState
+  /**
+   * Calls that have begun and have no journaled result, each with its result where one was held back: whether it is to be
+   * journaled depends on how the turn goes on.
+   */
+  readonly unsettled: Map<Ids.CallId, Entry.Entry | undefined>
   /** Reads what is new in the log and folds it in. */
   readonly refresh: Effect.Effect<void>
-  /** Journals entries of this turn, tells watchers, and reads them back. */
+  readonly start: (turn: Starting) => Effect.Effect<void, Journal.ClaimLost>
+  /** Counts this life of the process; gives how many there were. */
+  readonly resume: Effect.Effect<number, Journal.ClaimLost>
+  /** Leaves the turn for another life of the process. */
+  readonly leave: Effect.Effect<void, Journal.ClaimLost>
   readonly append: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, Journal.ClaimLost>
-  /** Tells watchers how far the log has come. */
-  readonly committed: Effect.Effect<void>
+  readonly fold: (messageIds: ReadonlyArray<Ids.MessageId>) => Effect.Effect<void, Journal.ClaimLost>
+  readonly end: (ending: Ending) => Effect.Effect<void, Journal.ClaimLost>
   readonly publish: (event: Event.Event) => Effect.Effect<void>
+  /** Whether this life has told that the turn runs. */
+  readonly announced: () => boolean
 }
 
 export const make = ({ events, journal, threads }: Services, run: TurnRun): Session => {
+  const { claim, turnId } = run
   let entries: Array<Entry.StoredEntry> = []
   let nextSeq = run.thread.historyFrom
-  let state = TurnState.initial(run.turnId)
+  let state = TurnState.initial(turnId)
+  // Whether the journal counts this life among those that worked on the turn.
+  let counted = false
+  let announced = false
 
   const refresh: Effect.Effect<void> = Effect.suspend(() =>
     Effect.flatMap(threads.entries(run.thread.id, { from: nextSeq, limit: pageSize }), (page) => {
@@ -53,16 +75,32 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
   const committed = Effect.suspend(() =>
     events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: nextSeq - 1 })
   )
-  const append = (added: ReadonlyArray<Entry.Entry>) =>
-    journal.append(run.claim, added).pipe(Effect.andThen(refresh), Effect.andThen(committed))
+  const write = <A>(writing: Effect.Effect<A, Journal.ClaimLost>) =>
+    Effect.uninterruptible(Effect.tap(writing, () => Effect.andThen(refresh, committed)))
+  const countLife = () => {
+    counted = true
+  }
 
   return {
+    run,
     entries: () => entries,
     state: () => state,
+    unsettled: new Map(),
     refresh,
-    append,
-    committed,
-    publish: events.publish
+    start: (turn) => write(Effect.tap(journal.startTurn(claim, { turnId, ...turn }), Effect.sync(countLife))),
+    resume: write(Effect.tap(journal.resumeTurn(claim, turnId), Effect.sync(countLife))),
+    leave: Effect.suspend(() =>
+      counted && state.ended === undefined ? journal.suspendTurn(claim, turnId) : Effect.void
+    ),
+    append: (added) => write(journal.append(claim, added)),
+    fold: (messageIds) => write(journal.fold(claim, turnId, messageIds)),
+    end: (ending) => write(journal.endTurn(claim, { turnId, ...ending })),
+    publish: (event) =>
+      Effect.suspend(() => {
+        announced ||= event._tag === "TurnStarted"
+        return events.publish(event)
+      }),
+    announced: () => announced
   }
 }
 

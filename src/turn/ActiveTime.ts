@@ -1,9 +1,9 @@
 /** The time a turn has worked: wall-clock time less the time it waited for a person. */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { PersonWait } from "../approval/PersonWait.ts"
 
 export class TurnTimedOut extends Schema.TaggedError<TurnTimedOut>()("TurnTimedOut", { limitMillis: Schema.Int }) {
   readonly code = "turn:timeout"
@@ -12,19 +12,15 @@ export class TurnTimedOut extends Schema.TaggedError<TurnTimedOut>()("TurnTimedO
   }
 }
 
-/** Stops the clock of the turn, and of the tool call, that asks a person, for as long as the person takes. */
-export class PersonWait extends Context.Reference<{
-  readonly during: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}>("troupe/turn/PersonWait", { defaultValue: () => ({ during: (wait) => wait }) }) {}
-
 /** Runs an effect that fails when it has worked for longer than the limit. Inside it, `PersonWait` stops the clock. */
 export const limit = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   limit: Duration.Duration
 ): Effect.Effect<A, E | TurnTimedOut, R> =>
   Effect.gen(function* () {
-    const limitMillis = Duration.toMillis(limit)
+    const limitMillis = Math.round(Duration.toMillis(limit))
     const startedAt = yield* Clock.currentTimeMillis
+    // Several waits may overlap; the clock stands still while there is one.
     let waits = 0
     let waitingSince = 0
     let waited = 0
@@ -44,7 +40,12 @@ export const limit = <A, E, R>(
       millis <= 0 ? Effect.fail(new TurnTimedOut({ limitMillis })) : Effect.andThen(Effect.sleep(millis), watch)
     )
     const timed = Effect.provideService(work, PersonWait, {
-      during: (wait) => Effect.acquireUseRelease(begin, () => wait, () => end)
+      during: (wait) =>
+        Effect.acquireUseRelease(
+          begin,
+          () => wait,
+          () => end
+        )
     })
     return yield* Effect.raceFirst(timed, watch)
   })

@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
+import * as ToolName from "../tool/ToolName.ts"
 
 export interface Options {
   readonly system: string
@@ -21,11 +22,14 @@ export interface Options {
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
-  const messages = collect(entries)
-  const trimmed = trim(messages, options)
+  const messages = trim(collect(entries), options).flatMap((unit) => unit.parts)
+  const last = messages.at(-1)
+  // The turn loop asks only where something is to be answered. This is for histories that it did not write.
+  const answerable = last !== undefined && last.role !== "assistant"
   return Prompt.fromMessages([
-    Prompt.systemMessage({ content: clean(options.system) }),
-    ...trimmed.flatMap((message) => message.parts)
+    Prompt.systemMessage({ content: blankSafe(clean(options.system)) }),
+    ...messages,
+    ...(answerable ? [] : [userMessage("Go on.")])
   ])
 }
 
@@ -48,7 +52,9 @@ export const keepFrom = (entries: ReadonlyArray<Entry.StoredEntry>, keep: number
 const startOfTurn = (entries: ReadonlyArray<Entry.StoredEntry>, turnId: Ids.TurnId): number | undefined => {
   const messageIds = new Set(
     entries.flatMap(({ entry }) =>
-      (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") && entry.turnId === turnId ? entry.messageIds : []
+      (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") && entry.turnId === turnId
+        ? entry.messageIds
+        : []
     )
   )
   return entries.find(({ entry }) =>
@@ -69,6 +75,9 @@ type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
 const collect = (entries: ReadonlyArray<Entry.StoredEntry>): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const results = new Map<Ids.CallId, ResultEntry>()
+  const made = new Set<Ids.CallId>()
+  /** Each call once, however often its id is there. */
+  const newCalls = (entry: AssistantEntry) => entry.calls.filter(({ callId }) => !made.has(callId) && made.add(callId))
   for (const { entry } of entries) {
     if (entry._tag === "UserMessage") users.set(entry.messageId, entry)
     if (entry._tag === "ToolResult" && !results.has(entry.callId)) results.set(entry.callId, entry)
@@ -82,7 +91,7 @@ const collect = (entries: ReadonlyArray<Entry.StoredEntry>): ReadonlyArray<Unit>
           return user === undefined ? [] : [userUnit(entry.turnId, userText(user))]
         })
       case "AssistantMessage":
-        return responseUnit(entry, results)
+        return responseUnit(entry, newCalls(entry), results)
       case "Guidance":
         return [userUnit(entry.turnId, entry.text)]
       case "Notice":
@@ -102,10 +111,11 @@ const trim = (units: ReadonlyArray<Unit>, options: Options): ReadonlyArray<Unit>
 
 const responseUnit = (
   entry: AssistantEntry,
+  calls: ReadonlyArray<Entry.ToolCallRequest>,
   results: ReadonlyMap<Ids.CallId, ResultEntry>
 ): ReadonlyArray<Unit> => {
   const text = clean(entry.text)
-  if (entry.calls.length === 0) {
+  if (calls.length === 0) {
     return text.trim() === "" ? [] : [{ turnId: entry.turnId, parts: [assistantText(text)] }]
   }
   return [
@@ -115,17 +125,17 @@ const responseUnit = (
         Prompt.assistantMessage({
           content: [
             ...(text.trim() === "" ? [] : [Prompt.textPart({ text })]),
-            ...entry.calls.map((call) =>
+            ...calls.map((call) =>
               Prompt.toolCallPart({
                 id: call.callId,
-                name: call.name,
+                name: sendableName(call.name),
                 params: argumentsOf(call.arguments),
                 providerExecuted: false
               })
             )
           ]
         }),
-        Prompt.toolMessage({ content: entry.calls.map((call) => resultPart(call, results.get(call.callId))) })
+        Prompt.toolMessage({ content: calls.map((call) => resultPart(call, results.get(call.callId))) })
       ]
     }
   ]
@@ -134,16 +144,16 @@ const responseUnit = (
 const resultPart = (call: Entry.ToolCallRequest, result: ResultEntry | undefined): Prompt.ToolResultPart =>
   Prompt.toolResultPart({
     id: call.callId,
-    name: call.name,
+    name: sendableName(call.name),
     isFailure: result?.outcome !== "completed",
     result: result === undefined ? "This call was interrupted and has no result." : clean(result.text),
     providerExecuted: false
   })
 
-const userUnit = (turnId: Ids.TurnId, text: string): Unit => ({
-  turnId,
-  parts: [Prompt.userMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })]
-})
+const userUnit = (turnId: Ids.TurnId, text: string): Unit => ({ turnId, parts: [userMessage(text)] })
+
+const userMessage = (text: string): Prompt.UserMessage =>
+  Prompt.userMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })
 
 const assistantText = (text: string): Prompt.AssistantMessage =>
   Prompt.assistantMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })
@@ -176,6 +186,9 @@ const cleanJson = (value: Schema.Json): Schema.Json => {
 const isJsonObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
 
 const isJsonArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray(value)
+
+/** A model may call what no tool can be named. Its servers refuse to be told so. */
+const sendableName = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || ToolName.unknown
 
 /** Providers refuse NUL and halves of surrogate pairs. */
 const clean = (text: string): string => text.toWellFormed().replaceAll("\0", "\u{FFFD}")

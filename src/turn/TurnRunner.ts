@@ -10,7 +10,9 @@ export interface TurnRun {
   readonly claim: Journal.Claim
   readonly turnId: Ids.TurnId
   /** A new turn takes up these messages; a turn that another life began goes on. */
-  readonly begin: { readonly _tag: "Start"; readonly messageIds: ReadonlyArray<Ids.MessageId> } | { readonly _tag: "Resume" }
+  readonly begin:
+    | { readonly _tag: "Start"; readonly messageIds: ReadonlyArray<Ids.MessageId> }
+    | { readonly _tag: "Resume" }
   /** Whether messages may have come in since the last `takeNews`. Cheap: it looks at no table. */
   readonly peekNews: Effect.Effect<boolean>
   readonly takeNews: Effect.Effect<boolean>
@@ -22,11 +24,10 @@ export class TurnRunner extends Context.Service<
   TurnRunner,
   {
     /**
-     * Ends with the turn: answered, failed or stopped. When it is interrupted without a stop, the turn stays in the
-     * journal, to be resumed.
+     * Waits for a slot, then works until the turn has ended: answered, failed, stopped, or parked because it crashed the
+     * process too often. When it is interrupted without a stop, the turn stays in the journal, to be resumed. When it is
+     * interrupted with one, the turn ends, and its messages with it, even if it had not begun.
      */
     readonly run: (run: TurnRun) => Effect.Effect<void, Journal.ClaimLost>
-    /** Ends a turn that crashed the process too often. */
-    readonly park: (run: TurnRun) => Effect.Effect<void, Journal.ClaimLost>
   }
 >()("troupe/turn/TurnRunner") {}

@@ -4,9 +4,12 @@
  * The live loop does what `next` says, journals the outcome, and folds the new entries in. A turn that a crash cut off is
  * the same fold over the same entries, so resuming needs no code of its own.
  */
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Ids from "../Ids.ts"
+import type * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
+import * as Arguments from "../tool/Arguments.ts"
+import * as ToolName from "../tool/ToolName.ts"
 
 /** Bounds of one turn. */
 export interface Limits {
@@ -22,29 +25,46 @@ export const maxUnreadableResponses = 3
 export const maxRepeatedIterations = 3
 /** A failure seen this often earns one correction. */
 export const failuresBeforeGuidance = 2
+/** The finish reason of a response that ended before its provider said that it was complete. */
+export const unfinished = "unfinished"
 const callLimitCode = "turn:max_tool_calls"
 /** How much of a result takes part in comparing iterations. */
 const iterationSampleChars = 240
 const fallbackSampleChars = 400
 const fallbackTools = 4
 
+/** An answer, and how `pre_response` declared it. */
+export interface Answer {
+  readonly text: string
+  readonly format: Entry.AnswerFormat | undefined
+}
+
 export interface TurnState {
   readonly turnId: Ids.TurnId
+  /** The turn is in the journal. */
+  readonly begun: boolean
+  /** How it ended, when it has. */
+  readonly ended: Entry.TurnEnd | undefined
+  /** Lives of the process so far that did not end on purpose, and this one. */
+  readonly lives: number
   readonly steps: number
   readonly toolCalls: number
   /** Calls of the last response that have no result yet, in order. */
   readonly pending: ReadonlyArray<Entry.ToolCallRequest>
   /** The process died after the last journaled entry: the first pending call may have been running. */
   readonly inDoubt: boolean
-  /** The output limit cut the last response, so its calls may be incomplete and must not run. */
+  /** The last response was cut off, so its calls may be incomplete and must not run. */
   readonly cut: boolean
   /** Answers given so far: responses without calls. More than one when a message folded in after an answer. */
-  readonly answers: ReadonlyArray<string>
+  readonly answers: ReadonlyArray<Answer>
   /** The last thing that happened is an answer. */
   readonly answered: boolean
+  /** What was declared for the next answer. */
   readonly format: Entry.AnswerFormat | undefined
   readonly usage: Entry.Usage
   readonly toolsUsed: ReadonlyArray<string>
+  /** Calls that reached their tool, by the name of the tool. */
+  readonly callCounts: ReadonlyMap<string, number>
   readonly unreadableResponses: number
   /** A response asked for more calls than the turn has left. */
   readonly callsUsedUp: boolean
@@ -76,6 +96,9 @@ export type Next =
 
 export const initial = (turnId: Ids.TurnId): TurnState => ({
   turnId,
+  begun: false,
+  ended: undefined,
+  lives: 1,
   steps: 0,
   toolCalls: 0,
   pending: [],
@@ -86,6 +109,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   format: undefined,
   usage: { inputTokens: 0, outputTokens: 0 },
   toolsUsed: [],
+  callCounts: new Map(),
   unreadableResponses: 0,
   callsUsedUp: false,
   denied: false,
@@ -104,10 +128,15 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
       return applyResponse(state, entry)
     case "ToolResult":
       return applyResult(state, entry)
+    case "TurnStarted":
+      return { ...state, begun: true }
     case "TurnResumed":
-      return { ...state, inDoubt: state.pending.length > 0 }
+      return applyResumption(state, entry)
+    case "TurnEnded":
+      return { ...state, ended: entry.state }
     case "MessagesFolded":
-      return { ...state, answered: false }
+      // What a person adds makes the next iteration another one, however much it looks like the last.
+      return { ...state, answered: false, iterations: [], unreadableResponses: 0 }
     case "Guidance":
       return { ...state, guidanceDue: undefined }
     default:
@@ -131,10 +160,12 @@ export const next = (state: TurnState, limits: Limits): Next => {
     return {
       _tag: "GiveUp",
       reason: "truncated_tool_call",
-      notice: "I could not finish: the model's tool calls kept arriving incomplete. Please ask for a smaller piece of work."
+      notice:
+        "I could not finish: the model's tool calls kept arriving incomplete. Please ask for a smaller piece of work."
     }
   }
-  if (repeats(state.iterations)) return { _tag: "GiveUp", reason: "repeated_iteration", notice: repetitionNotice(state) }
+  if (repeats(state.iterations))
+    return { _tag: "GiveUp", reason: "repeated_iteration", notice: repetitionNotice(state) }
   if (state.guidanceDue !== undefined) return { _tag: "Guide", text: state.guidanceDue }
   if (state.steps >= limits.maxSteps) {
     return {
@@ -156,7 +187,7 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
       calls: state.pending,
       outcome: "invalid",
       code: "invalid_tool_arguments",
-      text: "This call was not run: the response was cut off by the output limit before it was complete. Make the call again with less text, in several calls if need be."
+      text: "This call was not run: the response was cut off before it was complete. Make the call again with less text, in several calls if need be."
     }
   }
   if (state.denied) {
@@ -181,20 +212,36 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
   return { _tag: "RunCall", call: first, inDoubt: state.inDoubt }
 }
 
+/**
+ * A life that ended on purpose leaves no call in doubt: it ended between calls, or has noted what became of them. Only a
+ * crash, which the journal counts, does.
+ */
+const applyResumption = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "TurnResumed" }>): TurnState => {
+  const crashed = entry.attempt > state.lives
+  return { ...state, lives: entry.attempt, inDoubt: state.pending.length > 0 && (state.inDoubt || crashed) }
+}
+
 const applyResponse = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "AssistantMessage" }>): TurnState => {
   const usage = addUsage(state.usage, entry.usage)
-  const base = { ...state, steps: entry.step, usage, inDoubt: false, iteration: [] }
-  return entry.calls.length === 0
-    ? { ...base, pending: [], answered: true, answers: [...state.answers, entry.text] }
-    : { ...base, pending: entry.calls, answered: false, cut: entry.finishReason === "length" }
+  const base = { ...state, steps: entry.step, usage, inDoubt: false, iteration: [], denied: false }
+  if (entry.calls.length > 0) {
+    const cut = entry.finishReason === "length" || entry.finishReason === unfinished
+    return { ...base, pending: entry.calls, answered: false, cut }
+  }
+  // A declaration is for one answer: what follows it may be of another kind, and must not send its files again.
+  const answers = [...state.answers, { text: entry.text, format: entry.format ?? state.format }]
+  return { ...base, pending: [], cut: false, answered: true, answers, format: undefined }
 }
 
 const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): TurnState => {
-  const pending = state.pending.filter((call) => call.callId !== entry.callId)
+  const call = state.pending.find(({ callId }) => callId === entry.callId)
+  // A second result, or one of a call that nobody made, says nothing.
+  if (call === undefined) return state
+  const pending = state.pending.filter((other) => other !== call)
   const overLimit = entry.errorCode === callLimitCode
   const iteration = [...state.iteration, `${entry.name}\n${entry.text.slice(0, iterationSampleChars)}`]
   const done = pending.length === 0
-  const unreadable = entry.outcome === "invalid" && entry.errorCode === "invalid_tool_arguments"
+  const unreadable = entry.outcome === "invalid" && (state.cut || Result.isFailure(Arguments.read(call.arguments)))
   const next: TurnState = {
     ...state,
     pending,
@@ -204,6 +251,7 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
     callsUsedUp: state.callsUsedUp || overLimit,
     denied: !done && (state.denied || entry.outcome === "denied"),
     toolsUsed: state.toolsUsed.includes(entry.name) ? state.toolsUsed : [...state.toolsUsed, entry.name],
+    callCounts: reachedTool(entry) ? increment(state.callCounts, ToolName.canonical(entry.name)) : state.callCounts,
     format: formatOf(entry) ?? state.format,
     unreadableResponses: entry.outcome === "completed" ? 0 : state.unreadableResponses + (unreadable && done ? 1 : 0),
     iteration: done ? [] : iteration,
@@ -216,8 +264,8 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
 const countFailure = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): TurnState => {
   const signature = signatureOf(entry.data)
   if (signature === undefined) return state
-  const count = (state.failures.get(signature) ?? 0) + 1
-  const failures = new Map(state.failures).set(signature, count)
+  const failures = increment(state.failures, signature)
+  const count = failures.get(signature)
   return count === failuresBeforeGuidance
     ? {
         ...state,
@@ -227,13 +275,22 @@ const countFailure = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Too
     : { ...state, failures }
 }
 
+const reachedTool = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): boolean =>
+  !untried.has(entry.outcome) && !refusedBefore.has(entry.errorCode ?? "")
+
+const untried: ReadonlySet<Entry.CallOutcome> = new Set(["skipped", "denied", "invalid"])
+const refusedBefore: ReadonlySet<string> = new Set(["tool:unknown", "tool:per_turn_limit"])
+
+const increment = (counts: ReadonlyMap<string, number>, key: string): ReadonlyMap<string, number> =>
+  new Map(counts).set(key, (counts.get(key) ?? 0) + 1)
+
 const isFailureData = Schema.is(Schema.Struct({ failure_signature: Schema.String }))
 const signatureOf = (data: Schema.Json): string | undefined =>
   isFailureData(data) ? data.failure_signature : undefined
 
 const decodeFormat = Schema.decodeUnknownOption(Entry.AnswerFormat)
 const formatOf = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): Entry.AnswerFormat | undefined => {
-  if (entry.name !== "pre_response" || entry.outcome !== "completed") return undefined
+  if (ToolName.canonical(entry.name) !== "pre_response" || entry.outcome !== "completed") return undefined
   const decoded = decodeFormat(entry.data)
   return decoded._tag === "Some" ? decoded.value : undefined
 }

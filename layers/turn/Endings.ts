@@ -1,0 +1,156 @@
+/** How a turn ends: its last entries, the outcome of its messages and the replies, in one write. */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Channels from "../../src/channel/Channels.ts"
+import type * as Journal from "../../src/conversation/Journal.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+import type * as ToolContext from "../../src/tool/ToolContext.ts"
+import * as TurnEntries from "../../src/turn/TurnEntries.ts"
+import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
+import * as TurnState from "../../src/turn/TurnState.ts"
+import * as TurnScope from "./TurnScope.ts"
+import type * as Session from "./Session.ts"
+import type * as Steering from "./Steering.ts"
+
+export interface Endings {
+  /** With an answer, which is the given entry, or in the journal already. */
+  readonly answered: (session: Session.Session, answer?: Entry.Entry) => Effect.Effect<void, Journal.ClaimLost>
+  /** Without one: a limit or a failure ended it. The person is told in the given words. */
+  readonly failed: (session: Session.Session, failure: Failure) => Effect.Effect<void, Journal.ClaimLost>
+  readonly parked: (session: Session.Session) => Effect.Effect<void, Journal.ClaimLost>
+  /** By interruption: a person's stop ends it, the process going away does not. */
+  readonly interrupted: (session: Session.Session) => Effect.Effect<void, Journal.ClaimLost>
+}
+
+export interface Failure extends Entry.Failure {
+  readonly reason?: string
+  readonly notice: string
+}
+
+interface Ending {
+  readonly state: Entry.TurnEnd
+  readonly reason?: string | undefined
+  readonly failure?: Entry.Failure
+  readonly entries: ReadonlyArray<Entry.Entry>
+}
+
+export const make = (channels: Channels.Channels["Service"], steering: Steering.Steering, ownerId: string): Endings => {
+  /** What goes to the outbox: nothing where the client reads the thread itself. A channel that is down still gets it. */
+  const repliesOf = Effect.fnUntraced(function* (
+    { channel, chat }: ToolContext.TurnScope,
+    answers: ReadonlyArray<TurnState.Answer>,
+    entries: ReadonlyArray<Entry.Entry>
+  ) {
+    const way = yield* channels.find(channel)
+    if (way !== undefined && way.deliver === undefined) return []
+    const notices = entries.flatMap((entry) =>
+      entry._tag === "Notice" ? [{ text: entry.text, format: undefined }] : []
+    )
+    return [...answers, ...notices].map(({ format, text }): Journal.Reply => ({
+      channel,
+      chat,
+      text,
+      ...(format === undefined ? {} : { format })
+    }))
+  })
+
+  const end = Effect.fnUntraced(function* (session: Session.Session, ending: Ending) {
+    if (session.state().ended !== undefined) return
+    const scope = TurnScope.of(session, ownerId)
+    const entries = [...settled(session), ...ending.entries]
+    const folded = entries.reduce(TurnState.apply, session.state())
+    const { failure, reason, state } = ending
+    yield* session.end({
+      state,
+      ...(reason === undefined ? {} : { reason }),
+      ...(failure === undefined ? {} : { failure }),
+      entries,
+      replies: yield* repliesOf(scope, folded.answers, entries),
+      alsoStopped: []
+    })
+    yield* Metric.update(TurnMetrics.ended(state), 1)
+    const about = TurnScope.about(scope)
+    // No end is told without a beginning, even if it came before the turn was ready to begin.
+    if (!session.announced()) yield* session.publish({ _tag: "TurnStarted", ...about, availableTools: [] })
+    yield* session.publish(
+      state === "answered"
+        ? {
+            _tag: "TurnCompleted",
+            ...about,
+            ...TurnEntries.lastModel(session.entries()),
+            steps: folded.steps,
+            usage: folded.usage,
+            toolsUsed: folded.toolsUsed,
+            shouldReply: true
+          }
+        : {
+            _tag: "TurnFailed",
+            ...about,
+            state,
+            failure: failure ?? { code: `turn:${state}`, message: stoppedText }
+          }
+    )
+  }, Effect.uninterruptible)
+
+  /** A turn that ends before its beginning was written: what it took up gets its outcome all the same. */
+  const ensureBegun = Effect.fnUntraced(function* (session: Session.Session) {
+    const { begin, thread } = session.run
+    if (session.state().begun || begin._tag === "Resume") return
+    yield* session.start({ messageIds: begin.messageIds, agent: thread.agent, tools: [] })
+  })
+
+  const failed = Effect.fnUntraced(function* (session: Session.Session, failure: Failure) {
+    yield* catchUp(session)
+    if (session.state().ended !== undefined) return
+    yield* ensureBegun(session)
+    yield* end(session, {
+      state: "failed",
+      reason: failure.reason,
+      failure: { code: failure.code, message: failure.message },
+      entries: [TurnEntries.notice(session.run.turnId, failure.notice)]
+    })
+  }, Effect.uninterruptible)
+
+  const stopped = Effect.fnUntraced(function* (session: Session.Session) {
+    yield* catchUp(session)
+    if (session.state().ended !== undefined) return
+    yield* ensureBegun(session)
+    const alsoStopped = yield* steering.waiting(session)
+    if (alsoStopped.length > 0) yield* session.fold(alsoStopped)
+    yield* end(session, { state: "stopped", entries: [TurnEntries.notice(session.run.turnId, stoppedText)] })
+  })
+
+  return {
+    answered: (session, answer) => end(session, { state: "answered", entries: answer === undefined ? [] : [answer] }),
+    failed,
+    parked: (session) =>
+      end(session, {
+        state: "parked",
+        failure: { code: "turn:parked", message: parkedText },
+        entries: [TurnEntries.notice(session.run.turnId, parkedText)]
+      }),
+    interrupted: (session) =>
+      Effect.uninterruptible(
+        Effect.flatMap(session.run.stopRequested, (stop) => (stop ? stopped(session) : session.leave))
+      )
+  }
+}
+
+/** A log that cannot be read must not keep its messages from getting their outcome. */
+const catchUp = (session: Session.Session) =>
+  Effect.catchDefect(session.refresh, (defect) => Effect.logError("A thread could not be read", defect))
+
+/** A result for every call that has none, so that the history stays valid. */
+const settled = (session: Session.Session): ReadonlyArray<Entry.Entry> => {
+  const { inDoubt, pending, turnId } = session.state()
+  return pending.map((call, index) => {
+    const heldBack = session.unsettled.get(call.callId)
+    if (heldBack !== undefined) return heldBack
+    const mayHaveRun = session.unsettled.has(call.callId) || (inDoubt && index === 0)
+    return TurnEntries.refused(turnId, call, mayHaveRun ? TurnEntries.unknownOutcome : TurnEntries.turnEnded)
+  })
+}
+
+const stoppedText = "Stopped at your request."
+const parkedText =
+  "I gave up on this: working on it ended the process several times. It is parked and will not be tried again by itself."

@@ -1,0 +1,56 @@
+/** Tool calls of a turn: run one, or record that it was not run. Each ends with its one result in the journal. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Journal from "../../src/conversation/Journal.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+import * as TurnEntries from "../../src/turn/TurnEntries.ts"
+import type * as Session from "./Session.ts"
+import type * as TurnCapabilities from "./TurnCapabilities.ts"
+
+/** What a call is run with. */
+export interface Tools {
+  readonly tools: ToolCalls.TurnTools
+  readonly effects: TurnCapabilities.TurnCapabilities
+}
+
+/** Runs a call. One that may have been running when the process died is run again only where its tool allows that. */
+export const run = Effect.fnUntraced(function* (
+  toolCalls: ToolCalls.ToolCalls["Service"],
+  session: Session.Session,
+  { effects, tools }: Tools,
+  call: Entry.ToolCallRequest,
+  inDoubt: boolean
+): Effect.fn.Return<void, Journal.ClaimLost> {
+  const { turnId } = session.run
+  const replay = yield* toolCalls.replay(call.name)
+  if (inDoubt && replay === "unknown") return yield* refuse(session, [call], TurnEntries.unknownOutcome)
+  yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      session.unsettled.set(call.callId, undefined)
+      // The call has a fiber of its own, so that an interruption of the turn becomes a result of the call. It starts at
+      // once, so that there is never a call that cannot be cancelled yet.
+      const fiber = yield* Effect.forkChild(Effect.timed(toolCalls.run(tools, call)), { startImmediately: true })
+      const interrupted = Exit.isFailure(yield* Effect.exit(restore(Fiber.await(fiber))))
+      if (interrupted) yield* toolCalls.cancel(call.callId)
+      const [took, result] = yield* Fiber.join(fiber)
+      const entry = TurnEntries.resulted(turnId, call, result, took)
+      if (interrupted && result.outcome === "cancelled" && replay !== "unknown") {
+        // It may run again: if the turn is left for another life of the process, it will, and has no result yet.
+        session.unsettled.set(call.callId, entry)
+        return
+      }
+      yield* session.append([entry, ...effects.take()])
+      session.unsettled.delete(call.callId)
+    })
+  )
+})
+
+/** Records that calls were not run, or that nobody knows. */
+export const refuse = (
+  session: Session.Session,
+  calls: ReadonlyArray<Entry.ToolCallRequest>,
+  why: TurnEntries.Refusal
+): Effect.Effect<void, Journal.ClaimLost> =>
+  session.append(calls.map((call) => TurnEntries.refused(session.run.turnId, call, why)))

@@ -1,0 +1,86 @@
+/** The entries that a turn writes, and what it reads out of those of its thread. Pure. */
+import * as Duration from "effect/Duration"
+import type * as Ids from "../Ids.ts"
+import type * as Entry from "../thread/Entry.ts"
+import type * as ToolResult from "../tool/ToolResult.ts"
+
+type Log = ReadonlyArray<Entry.StoredEntry>
+type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
+type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
+
+/** Why a call has no result of its own. */
+export interface Refusal {
+  readonly outcome: Entry.CallOutcome
+  readonly code: string
+  /** What the model reads. */
+  readonly text: string
+}
+
+export const newerMessage: Refusal = {
+  outcome: "skipped",
+  code: "turn:newer_message",
+  text: "This call was not run: a newer message of the person came first. Read it before you go on."
+}
+
+export const turnEnded: Refusal = {
+  outcome: "skipped",
+  code: "turn:ended",
+  text: "This call was not run: the turn ended before it."
+}
+
+export const unknownOutcome: Refusal = {
+  outcome: "unknown",
+  code: "tool:unknown_outcome",
+  text: "The process ended while this call was running. Whether it had its effect is not known: check before you repeat it."
+}
+
+/** The result of a call that its tool gave none for. */
+export const refused = (turnId: Ids.TurnId, call: Entry.ToolCallRequest, why: Refusal): ResultEntry => ({
+  _tag: "ToolResult",
+  turnId,
+  callId: call.callId,
+  name: call.name,
+  outcome: why.outcome,
+  text: why.text,
+  data: null,
+  errorCode: why.code,
+  durationMillis: 0
+})
+
+/** The result that a call's tool gave. */
+export const resulted = (
+  turnId: Ids.TurnId,
+  call: Entry.ToolCallRequest,
+  result: ToolResult.ToolResult,
+  took: Duration.Duration
+): ResultEntry => ({
+  _tag: "ToolResult",
+  turnId,
+  callId: call.callId,
+  name: call.name,
+  outcome: result.outcome,
+  text: result.text,
+  data: result.data,
+  ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
+  durationMillis: Math.round(Duration.toMillis(took))
+})
+
+export const notice = (turnId: Ids.TurnId, text: string): Entry.Entry => ({ _tag: "Notice", turnId, text })
+
+/** The messages that opened the turn. */
+export const opening = (log: Log, turnId: Ids.TurnId): ReadonlyArray<UserEntry> => {
+  const started = log.find(({ entry }) => entry._tag === "TurnStarted" && entry.turnId === turnId)?.entry
+  return started?._tag === "TurnStarted" ? messages(log, started.messageIds) : []
+}
+
+/** The messages with these ids, in the order in which they came in. */
+export const messages = (log: Log, ids: ReadonlyArray<Ids.MessageId>): ReadonlyArray<UserEntry> =>
+  log.flatMap(({ entry }) => (entry._tag === "UserMessage" && ids.includes(entry.messageId) ? [entry] : []))
+
+/** The provider and model of the last response. */
+export const lastModel = (log: Log): { readonly provider: string; readonly model: string } => {
+  const last = log.findLast(({ entry }) => entry._tag === "AssistantMessage")?.entry
+  return last?._tag === "AssistantMessage"
+    ? { provider: last.provider, model: last.model }
+    : { provider: "", model: "" }
+}
