@@ -1,0 +1,28 @@
+/** `npm run bench [-- --json] [-- NAME…]`: measures what the project claims and prints a table, or one JSON object a line. */
+import * as Report from "./Report.ts"
+
+const suites: Record<string, () => Promise<{ readonly measure: () => Promise<ReadonlyArray<Report.Measurement>> }>> = {
+  turn: () => import("./TurnOverhead.ts"),
+  daemon: () => import("./Daemon.ts"),
+  idle: () => import("./IdleConversations.ts")
+}
+
+const args = process.argv.slice(2)
+const json = args.includes("--json")
+const wanted = args.filter((arg) => !arg.startsWith("--"))
+const unknown = wanted.filter((name) => !(name in suites))
+if (unknown.length > 0) {
+  process.stderr.write(`No benchmark is named ${unknown.join(", ")}. There are: ${Object.keys(suites).join(", ")}.\n`)
+  process.exit(2)
+}
+
+const all: Array<Report.Measurement> = []
+for (const [name, load] of Object.entries(suites)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  if (!json) process.stderr.write(`measuring ${name} …\n`)
+  const measured = await (await load()).measure()
+  all.push(...measured)
+  if (json) for (const one of measured) process.stdout.write(`${Report.jsonLine(one)}\n`)
+}
+if (!json) process.stdout.write(`${Report.table(all)}\n`)
+process.exit(all.every(Report.meetsTarget) ? 0 : 1)
