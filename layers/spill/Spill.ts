@@ -37,28 +37,27 @@ export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | F
           : wanted
       })
 
-      const write = Effect.fn("Spill.write")(function* (options: {
-        readonly tool: string
-        readonly content: string
-        readonly extension: "json" | "txt"
-      }) {
-        const directory = yield* folder
-        const name = `tool-${options.tool}-${yield* randomName}.${options.extension}`
-        const absolutePath = paths.join(directory, name)
-        const unfinished = paths.join(directory, `.${name}.unfinished`)
-        const content = options.content.toWellFormed()
-        // Whoever looks sees the whole file or none.
-        yield* files.writeFileString(unfinished, content, { flag: "wx", mode: 0o600 }).pipe(
-          Effect.andThen(files.rename(unfinished, absolutePath)),
-          Effect.onError(() => Effect.ignore(files.remove(unfinished, { force: true })))
-        )
-        return {
-          path: paths.join(settings.subdir, name),
-          absolutePath,
-          bytes: new TextEncoder().encode(content).byteLength,
-          preview: Redaction.head(content, settings.preview_chars)
-        }
-      }, Effect.catchTag("PlatformError", (error) => Effect.fail(failed(error))))
+      const write = Effect.fn("Spill.write")(
+        function* (options: { readonly tool: string; readonly content: string; readonly extension: "json" | "txt" }) {
+          const directory = yield* folder
+          const name = `tool-${options.tool}-${yield* randomName}.${options.extension}`
+          const absolutePath = paths.join(directory, name)
+          const unfinished = paths.join(directory, `.${name}.unfinished`)
+          const content = options.content.toWellFormed()
+          // Whoever looks sees the whole file or none.
+          yield* files.writeFileString(unfinished, content, { flag: "wx", mode: 0o600 }).pipe(
+            Effect.andThen(files.rename(unfinished, absolutePath)),
+            Effect.onError(() => Effect.ignore(files.remove(unfinished, { force: true })))
+          )
+          return {
+            path: paths.join(settings.subdir, name),
+            absolutePath,
+            bytes: new TextEncoder().encode(content).byteLength,
+            preview: Redaction.head(content, settings.preview_chars)
+          }
+        },
+        Effect.catchTag("PlatformError", (error) => Effect.fail(failed(error)))
+      )
 
       return Spill.Spill.of({
         excluded,
@@ -76,6 +75,7 @@ const failed = (error: PlatformError.PlatformError): Spill.SpillFailed =>
 const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 const nameLength = 16
 
-const randomName = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, letters.length - 1), nameLength), (picks) =>
-  picks.map((pick) => letters.charAt(pick)).join("")
+const randomName = Effect.map(
+  Effect.replicateEffect(Random.nextIntBetween(0, letters.length - 1), nameLength),
+  (picks) => picks.map((pick) => letters.charAt(pick)).join("")
 )

@@ -16,12 +16,13 @@ export const make =
         )
       : inner
 
-const ask = (
-  approvals: Approvals.Approvals["Service"],
-  running: Running.Running,
-  invocation: Invocation
-) => {
-  const { call, parameters, registration: { tool }, tools } = invocation
+const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running, invocation: Invocation) => {
+  const {
+    call,
+    parameters,
+    registration: { tool },
+    tools
+  } = invocation
   const asking = running.interruptibly(
     invocation,
     approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(parameters) })

@@ -47,7 +47,8 @@ const count = ({ registration: { tool }, tools }: Invocation): ToolError.ToolLim
 const timed = <A>(tool: Tool.Any, effect: Effect.Effect<A, Tool.Failure>): Effect.Effect<A, Tool.Failure> =>
   Effect.timeoutOrElse(effect, {
     duration: tool.limits.timeout,
-    orElse: () => Effect.fail(new ToolError.ToolTimeout({ tool: tool.name, timeoutMillis: Duration.toMillis(tool.limits.timeout) }))
+    orElse: () =>
+      Effect.fail(new ToolError.ToolTimeout({ tool: tool.name, timeoutMillis: Duration.toMillis(tool.limits.timeout) }))
   })
 
 /**
@@ -60,14 +61,19 @@ const untilDeadline = (
 ): Effect.Effect<Registration.Output, Tool.Failure> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
-      const { prepared: { onDeadline }, registration: { tool } } = invocation
+      const {
+        prepared: { onDeadline },
+        registration: { tool }
+      } = invocation
       let expired = false
       const fiber = yield* Effect.forkChild(effect)
       const deadline = yield* Effect.forkChild(
         Effect.sleep(tool.limits.timeout).pipe(
-          Effect.andThen(Effect.sync(() => {
-            expired = true
-          })),
+          Effect.andThen(
+            Effect.sync(() => {
+              expired = true
+            })
+          ),
           Effect.andThen(Fiber.interrupt(fiber))
         )
       )

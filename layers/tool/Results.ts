@@ -33,7 +33,9 @@ export const failed = Effect.fnUntraced(function* (failure: {
   const signature = yield* FailureSignature.make({ tool, arguments: failure.arguments, code: error.code, message })
   const data = ToolResult.errorData({ tool, code: error.code, message, signature })
   const details = fieldsOf(failure.details)
-  const whole = clean(details.length === 0 || !isRecord(data) ? data : { ...data, details: Object.fromEntries(details) })
+  const whole = clean(
+    details.length === 0 || !isRecord(data) ? data : { ...data, details: Object.fromEntries(details) }
+  )
   return { status: "error", outcome: outcomeOf(error), text: JSON.stringify(whole), data: whole, errorCode: error.code }
 })
 

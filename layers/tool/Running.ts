@@ -79,10 +79,7 @@ export const wasInterrupted = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
 
 /** The outcome of a fiber that nobody interrupted: anything but a value or a declared failure is a defect of the tool. */
-export const settle = <A>(
-  invocation: Invocation,
-  exit: Exit.Exit<A, Tool.Failure>
-): Effect.Effect<A, Tool.Failure> => {
+export const settle = <A>(invocation: Invocation, exit: Exit.Exit<A, Tool.Failure>): Effect.Effect<A, Tool.Failure> => {
   if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
   const failure = Cause.findErrorOption(exit.cause)
   if (failure._tag === "Some" && !Cause.hasDies(exit.cause)) return Effect.fail(failure.value)

@@ -21,12 +21,16 @@ const bounded = Effect.fnUntraced(function* (
   invocation: Invocation,
   output: Registration.Output
 ): Effect.fn.Return<Registration.Output> {
-  const { registration: { tool }, tools } = invocation
+  const {
+    registration: { tool },
+    tools
+  } = invocation
   const allowance = spill.inlineChars(tool.limits.output.maxChars)
   if (output.text.length <= allowance || spill.excluded(tool.name)) return output
   if (!spill.available(Array.from(tools.registrations.keys()))) return yield* cut(invocation, output, allowance)
   const field = spillField(invocation, output)
-  const moved = field === undefined ? wholeToFile(spill, invocation, output) : fieldToFile(spill, invocation, output, field)
+  const moved =
+    field === undefined ? wholeToFile(spill, invocation, output) : fieldToFile(spill, invocation, output, field)
   return yield* moved.pipe(
     Effect.catchTag("SpillFailed", (failure) =>
       Effect.logWarning("A long tool output stays inline, cut", failure.message).pipe(

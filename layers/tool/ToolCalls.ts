@@ -29,119 +29,131 @@ import * as Running from "./Running.ts"
 import * as SpillStage from "./SpillStage.ts"
 import * as WrapperStage from "./WrapperStage.ts"
 
-export const layer: Layer.Layer<
-  ToolCalls,
-  never,
-  ToolRegistry | Capability.Grants | Approvals | Spill | EventBus
-> = Layer.effect(
-  ToolCalls,
-  Effect.gen(function* () {
-    const registry = yield* ToolRegistry
-    const grants = yield* Capability.Grants
-    const bus = yield* EventBus
-    const digest = yield* Digest.Digest
-    const running = Running.make()
-    // From the handler outwards.
-    const stages: ReadonlyArray<Stage> = [
-      Limits.make(running),
-      SpillStage.make(yield* Spill),
-      ApprovalStage.make(yield* Approvals, running)
-    ]
+export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Grants | Approvals | Spill | EventBus> =
+  Layer.effect(
+    ToolCalls,
+    Effect.gen(function* () {
+      const registry = yield* ToolRegistry
+      const grants = yield* Capability.Grants
+      const bus = yield* EventBus
+      const digest = yield* Digest.Digest
+      const running = Running.make()
+      // From the handler outwards.
+      const stages: ReadonlyArray<Stage> = [
+        Limits.make(running),
+        SpillStage.make(yield* Spill),
+        ApprovalStage.make(yield* Approvals, running)
+      ]
 
-    const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
-      scope: ToolContext.TurnScope,
-      policy: Policy,
-      authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
-    ) {
-      const granted = authority(yield* grants.forTurn(scope))
-      const offered = yield* registry.offered(scope)
-      const registrations = new Map(
-        Array.from(offered).filter(([name, { tool }]) => allows(policy, name) && isGranted(granted, tool))
-      )
-      const offers = Array.from(registrations.values(), offerOf)
-      return { scope, granted, registrations, offers, counts: new Map<string, number>() }
-    })
-
-    /** The tool of this name if the turn has it, and still has it. */
-    const find = Effect.fnUntraced(function* (tools: TurnTools, name: string) {
-      const registration = tools.registrations.get(name)
-      const current = registration === undefined ? undefined : yield* registry.find(name)
-      return registration !== undefined && registration === current && isOffered(registration, tools.scope)
-        ? registration
-        : yield* new ToolError.UnknownTool({ tool: Display.name(name), offered: Array.from(tools.registrations.keys()) })
-    })
-
-    const perform = Effect.fnUntraced(function* (
-      tools: TurnTools,
-      registration: Registration.Registration,
-      call: Registration.Call,
-      parameters: Arguments.JsonObject,
-      reader: Invocation["reader"]
-    ): Effect.fn.Return<Registration.Output, Tool.Failure> {
-      const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
-      const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
-      const handled = WrapperStage.run(invocation, yield* registry.wrappers)
-      return yield* running.track(
-        invocation,
-        stages.reduce((inner, stage) => stage(invocation, inner), handled)
-      )
-    })
-
-    const run = Effect.fn("ToolCalls.run")(function* (tools: TurnTools, call: Call) {
-      const tool = ToolName.canonical(call.name)
-      const read = Arguments.read(call.arguments)
-      const parameters = Result.getOrElse(read, () => ({}))
-      const found = yield* Effect.result(find(tools, tool))
-      const announced = announce(tools.scope, call, Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] }, parameters)
-      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
-        const registration = yield* Effect.fromResult(found)
-        const given = yield* Effect.fromResult(
-          Result.mapError(read, (problem) => new ToolError.InvalidToolArguments({ tool, problem }))
+      const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
+        scope: ToolContext.TurnScope,
+        policy: Policy,
+        authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
+      ) {
+        const granted = authority(yield* grants.forTurn(scope))
+        const offered = yield* registry.offered(scope)
+        const registrations = new Map(
+          Array.from(offered).filter(([name, { tool }]) => allows(policy, name) && isGranted(granted, tool))
         )
-        return yield* perform(tools, registration, contextOf(tools.scope, call), given, "model")
+        const offers = Array.from(registrations.values(), offerOf)
+        return { scope, granted, registrations, offers, counts: new Map<string, number>() }
       })
-      return yield* EventStage.around(bus, announced, performed).pipe(
-        Effect.map(Results.completed),
-        Effect.catch((error) =>
-          Effect.gen(function* () {
-            const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
-            return yield* Results.failed({ tool: Display.name(tool), arguments: Result.getOrElse(read, () => call.arguments), error, details })
-          })
-        ),
-        Effect.provideService(Digest.Digest, digest)
-      )
-    })
 
-    const call = Effect.fn("ToolCalls.call")(function* <T extends Tool.Any>(
-      tools: TurnTools,
-      tool: T,
-      parameters: Tool.ParametersOf<T>,
-      parent?: Ids.CallId
-    ): Effect.fn.Return<Tool.SuccessOf<T>, Tool.CallError<T>> {
-      const isSuccess = Schema.is(tool.success)
-      const made = { callId: yield* Ids.makeCallId, ...(parent === undefined ? {} : { parentCallId: parent }) }
-      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
-        const registration = yield* find(tools, tool.name)
-        if (registration.tool !== tool) return yield* new ToolError.UnknownTool({ tool: tool.name, offered: [] })
-        const given = yield* encoded(tool, parameters)
-        return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
+      /** The tool of this name if the turn has it, and still has it. */
+      const find = Effect.fnUntraced(function* (tools: TurnTools, name: string) {
+        const registration = tools.registrations.get(name)
+        const current = registration === undefined ? undefined : yield* registry.find(name)
+        return registration !== undefined && registration === current && isOffered(registration, tools.scope)
+          ? registration
+          : yield* new ToolError.UnknownTool({
+              tool: Display.name(name),
+              offered: Array.from(tools.registrations.keys())
+            })
       })
-      const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
-      const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(Effect.catch((error) => declared(tool, error)))
-      return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
-    })
 
-    return ToolCalls.of({
-      forTurn,
-      run,
-      call,
-      cancel: running.cancel,
-      canonicalName: ToolName.canonical,
-      replay: (name) =>
-        Effect.map(registry.find(ToolName.canonical(name)), (registration) => registration?.tool.replay ?? "unknown")
+      const perform = Effect.fnUntraced(function* (
+        tools: TurnTools,
+        registration: Registration.Registration,
+        call: Registration.Call,
+        parameters: Arguments.JsonObject,
+        reader: Invocation["reader"]
+      ): Effect.fn.Return<Registration.Output, Tool.Failure> {
+        const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
+        const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
+        const handled = WrapperStage.run(invocation, yield* registry.wrappers)
+        return yield* running.track(
+          invocation,
+          stages.reduce((inner, stage) => stage(invocation, inner), handled)
+        )
+      })
+
+      const run = Effect.fn("ToolCalls.run")(function* (tools: TurnTools, call: Call) {
+        const tool = ToolName.canonical(call.name)
+        const read = Arguments.read(call.arguments)
+        const parameters = Result.getOrElse(read, () => ({}))
+        const found = yield* Effect.result(find(tools, tool))
+        const announced = announce(
+          tools.scope,
+          call,
+          Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] },
+          parameters
+        )
+        const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+          const registration = yield* Effect.fromResult(found)
+          const given = yield* Effect.fromResult(
+            Result.mapError(read, (problem) => new ToolError.InvalidToolArguments({ tool, problem }))
+          )
+          return yield* perform(tools, registration, contextOf(tools.scope, call), given, "model")
+        })
+        return yield* EventStage.around(bus, announced, performed).pipe(
+          Effect.map(Results.completed),
+          Effect.catch((error) =>
+            Effect.gen(function* () {
+              const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
+              return yield* Results.failed({
+                tool: Display.name(tool),
+                arguments: Result.getOrElse(read, () => call.arguments),
+                error,
+                details
+              })
+            })
+          ),
+          Effect.provideService(Digest.Digest, digest)
+        )
+      })
+
+      const call = Effect.fn("ToolCalls.call")(function* <T extends Tool.Any>(
+        tools: TurnTools,
+        tool: T,
+        parameters: Tool.ParametersOf<T>,
+        parent?: Ids.CallId
+      ): Effect.fn.Return<Tool.SuccessOf<T>, Tool.CallError<T>> {
+        const isSuccess = Schema.is(tool.success)
+        const made = { callId: yield* Ids.makeCallId, ...(parent === undefined ? {} : { parentCallId: parent }) }
+        const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+          const registration = yield* find(tools, tool.name)
+          if (registration.tool !== tool) return yield* new ToolError.UnknownTool({ tool: tool.name, offered: [] })
+          const given = yield* encoded(tool, parameters)
+          return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
+        })
+        const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
+        const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(
+          Effect.catch((error) => declared(tool, error))
+        )
+        return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
+      })
+
+      return ToolCalls.of({
+        forTurn,
+        run,
+        call,
+        cancel: running.cancel,
+        canonicalName: ToolName.canonical,
+        replay: (name) =>
+          Effect.map(registry.find(ToolName.canonical(name)), (registration) => registration?.tool.replay ?? "unknown")
+      })
     })
-  })
-).pipe(Layer.provide(Digest.layerWebCrypto))
+  ).pipe(Layer.provide(Digest.layerWebCrypto))
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Which tools a turn has

@@ -25,9 +25,12 @@ export const read = (written: string): Result.Result<JsonObject, string> => {
   const text = withoutFence(written.trim())
   if (text === "") return Result.succeed({})
   const json = Literal.parse(text, "json")
-  const parsed = Result.isSuccess(json) ? json : Result.mapError(Literal.parse(text, "python"), (problem) =>
-    // The first reading explains itself better where the text is meant to be JSON.
-    looksLikePython(text) ? problem : json.failure)
+  const parsed = Result.isSuccess(json)
+    ? json
+    : Result.mapError(Literal.parse(text, "python"), (problem) =>
+        // The first reading explains itself better where the text is meant to be JSON.
+        looksLikePython(text) ? problem : json.failure
+      )
   return Result.flatMap(
     Result.mapError(parsed, ({ at, problem }) => `${problem} at character ${at + 1}. Written was: ${preview(written)}`),
     (value) =>
@@ -89,4 +92,8 @@ const dropInside = (ast: SchemaAST.AST, value: Schema.Json): Schema.Json => {
 const takesNull = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isUnion(ast)
     ? ast.types.some(takesNull)
-    : SchemaAST.isNull(ast) || SchemaAST.isUnknown(ast) || SchemaAST.isAny(ast) || SchemaAST.isSuspend(ast) || SchemaAST.isDeclaration(ast)
+    : SchemaAST.isNull(ast) ||
+      SchemaAST.isUnknown(ast) ||
+      SchemaAST.isAny(ast) ||
+      SchemaAST.isSuspend(ast) ||
+      SchemaAST.isDeclaration(ast)

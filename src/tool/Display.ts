@@ -27,7 +27,9 @@ export const line = (tool: Pick<Tool.Any, "name" | "identifiedBy">, parameters: 
   const given = Object.entries(parameters)
   const identifying = tool.identifiedBy.flatMap((key) => given.filter((entry) => entry[0] === key))
   const shown = tool.identifiedBy.length > 0 ? identifying : given.slice(0, fallbackArguments)
-  const parts = shown.filter(([, value]) => value !== null).map(([key, value]) => `${keyText(key)}=${short(key, value)}`)
+  const parts = shown
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => `${keyText(key)}=${short(key, value)}`)
   return Redaction.clip([`\`${name(tool.name)}\``, ...parts].join(" "), lineLimit)
 }
 

@@ -78,7 +78,10 @@ const readObject = (reader: Reader, depth: number): Read<Schema.Json> => {
     if (next === "}") return closed(reader, Object.fromEntries(entries))
     // Only braces are missing, and nothing can be missing before them.
     if (next === "" && reader.closed) return Result.succeed(Object.fromEntries(entries))
-    return fail(reader, next === "" ? "the text ends in the middle of an object" : "a comma or a closing brace is missing")
+    return fail(
+      reader,
+      next === "" ? "the text ends in the middle of an object" : "a comma or a closing brace is missing"
+    )
   }
   return close(reader, Object.fromEntries(entries))
 }
@@ -104,7 +107,10 @@ const readList = (reader: Reader, depth: number): Read<Schema.Json> => {
     const next = reader.text.charAt(reader.at)
     if (next === "]") break
     if (next !== ",") {
-      return fail(reader, next === "" ? "the text ends in the middle of a list" : "a comma or a closing bracket is missing")
+      return fail(
+        reader,
+        next === "" ? "the text ends in the middle of a list" : "a comma or a closing bracket is missing"
+      )
     }
     reader.at += 1
   }
@@ -143,8 +149,19 @@ const readNumber = (reader: Reader): Read<number> => {
 }
 
 const words: Readonly<Record<Dialect, ReadonlyMap<string, boolean | null>>> = {
-  json: new Map([["true", true], ["false", false], ["null", null]]),
-  python: new Map([["True", true], ["False", false], ["None", null], ["true", true], ["false", false], ["null", null]])
+  json: new Map([
+    ["true", true],
+    ["false", false],
+    ["null", null]
+  ]),
+  python: new Map([
+    ["True", true],
+    ["False", false],
+    ["None", null],
+    ["true", true],
+    ["false", false],
+    ["null", null]
+  ])
 }
 
 const readWord = (reader: Reader): Read<Schema.Json> => {
@@ -186,16 +203,38 @@ interface Escape {
 }
 
 const shortEscapes: Readonly<Record<Dialect, ReadonlyMap<string, string>>> = {
-  json: new Map([['"', '"'], ["\\", "\\"], ["/", "/"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"]]),
+  json: new Map([
+    ['"', '"'],
+    ["\\", "\\"],
+    ["/", "/"],
+    ["b", "\b"],
+    ["f", "\f"],
+    ["n", "\n"],
+    ["r", "\r"],
+    ["t", "\t"]
+  ]),
   python: new Map([
-    ['"', '"'], ["'", "'"], ["\\", "\\"], ["\n", ""], ["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"],
-    ["t", "\t"], ["v", "\v"]
+    ['"', '"'],
+    ["'", "'"],
+    ["\\", "\\"],
+    ["\n", ""],
+    ["a", "\x07"],
+    ["b", "\b"],
+    ["f", "\f"],
+    ["n", "\n"],
+    ["r", "\r"],
+    ["t", "\t"],
+    ["v", "\v"]
   ])
 }
 
 const hexDigits: Readonly<Record<Dialect, ReadonlyMap<string, number>>> = {
   json: new Map([["u", 4]]),
-  python: new Map([["x", 2], ["u", 4], ["U", 8]])
+  python: new Map([
+    ["x", 2],
+    ["u", 4],
+    ["U", 8]
+  ])
 }
 
 /** The escape at `at`. Python keeps a backslash that begins no escape; octal and named characters are not taken. */

@@ -5,13 +5,29 @@
 const mask = "***"
 
 const secretParts = [
-  "token", "secret", "password", "passwd", "passphrase", "pwd", "apikey", "accesskey", "privatekey", "credential",
-  "authorization", "header", "cookie", "env", "bearer"
+  "token",
+  "secret",
+  "password",
+  "passwd",
+  "passphrase",
+  "pwd",
+  "apikey",
+  "accesskey",
+  "privatekey",
+  "credential",
+  "authorization",
+  "header",
+  "cookie",
+  "env",
+  "bearer"
 ]
 
 /** Whether a value under this key is never shown. Compared without case, and without `_`, `-`, `.` and spaces. */
 export const isSecretKey = (key: string): boolean => {
-  const plain = key.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
+  const plain = key
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "")
   return secretParts.some((part) => plain.includes(part))
 }
 
@@ -42,14 +58,18 @@ export const cutAtSecret = (text: string): string => {
  * escape: control, format, surrogate and unassigned characters, line and paragraph separators, invisible fillers.
  */
 export const visible = (text: string): string =>
-  text.replace(unseen, (character) => shortNames.get(character) ?? `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+  text.replace(
+    unseen,
+    (character) => shortNames.get(character) ?? `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+  )
 
 /** At most `limit` UTF-16 units, with an ellipsis where something was cut, never in the middle of a character. */
 export const clip = (text: string, limit: number): string =>
   text.length <= limit ? text : `${head(text, Math.max(0, limit - 1))}…`
 
 /** The first `length` units, or one fewer where the last would be half of a pair. */
-export const head = (text: string, length: number): string => text.slice(0, isInsidePair(text, length) ? length - 1 : length)
+export const head = (text: string, length: number): string =>
+  text.slice(0, isInsidePair(text, length) ? length - 1 : length)
 
 /** The last `length` units, or one fewer where the first would be half of a pair. */
 export const tail = (text: string, length: number): string => {
@@ -60,7 +80,8 @@ export const tail = (text: string, length: number): string => {
 // ---------------------------------------------------------------------------------------------------------------------
 // Helpers
 
-const names = "token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie"
+const names =
+  "token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie"
 const secretName = new RegExp(`(?:${names}|header|env|bearer)`, "i")
 const assignment = new RegExp(
   `((?:${names})[\\w.-]{0,60}["']?)(\\s*[=:]\\s*(?:(?:bearer|basic|token)\\s+)?|(?<=--[\\w-]{1,80})\\s+)` +
@@ -69,7 +90,11 @@ const assignment = new RegExp(
 )
 
 const unseen = /[\p{C}\p{Zl}\p{Zp}]|\p{DI}(?<![\ufe0e\ufe0f])/gu
-const shortNames: ReadonlyMap<string, string> = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]])
+const shortNames: ReadonlyMap<string, string> = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"]
+])
 
 const decodePercent = (text: string): string =>
   text.replace(/%([0-9a-f]{2})/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

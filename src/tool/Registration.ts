@@ -78,7 +78,11 @@ export const bind = <T extends Tool.Any>(
   const encodeFailure = Schema.encodeEffect(Schema.toCodecJson(tool.failure))
 
   const toOutput = (value: Tool.SuccessOf<T>) =>
-    Effect.map(encodeSuccess(value), (data): Output => ({ value, data, text: tool.text(value) ?? JSON.stringify(data) }))
+    Effect.map(encodeSuccess(value), (data): Output => ({
+      value,
+      data,
+      text: tool.text(value) ?? JSON.stringify(data)
+    }))
 
   return {
     tool,
@@ -91,11 +95,8 @@ export const bind = <T extends Tool.Any>(
       )
       const capabilities = yield* granted.pick(tool.name, tool.capabilities)
       const services = Context.add(capabilities, ToolContext.ToolCallContext, call)
-      const returned: Tool.Returns<
-        Tool.SuccessOf<T>,
-        Tool.FailureOf<T>,
-        Tool.HandlerServices<T>
-      >[Tool.Cancellation] = handler(decoded)
+      const returned: Tool.Returns<Tool.SuccessOf<T>, Tool.FailureOf<T>, Tool.HandlerServices<T>>[Tool.Cancellation] =
+        handler(decoded)
       const effect = Effect.isEffect(returned) ? returned : returned.effect
       return {
         effect: effect.pipe(

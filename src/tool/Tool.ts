@@ -66,7 +66,11 @@ export interface Failure {
 /** The failure of a tool whose handler cannot fail. */
 export const NoFailure = Schema.Never
 
-type StructSchema = Schema.Top & { readonly Type: object; readonly DecodingServices: never; readonly EncodingServices: never }
+type StructSchema = Schema.Top & {
+  readonly Type: object
+  readonly DecodingServices: never
+  readonly EncodingServices: never
+}
 type ParametersSchema = StructSchema & { readonly fields: Schema.Struct.Fields }
 type FailureSchema = Schema.Top & { readonly Type: Failure; readonly EncodingServices: never }
 
@@ -171,10 +175,7 @@ export interface Atomic<out A, out E, out R> {
   readonly onDeadline: () => E
 }
 
-export const atomic = <A, E, R, E2>(
-  effect: Effect.Effect<A, E, R>,
-  onDeadline: () => E2
-): Atomic<A, E | E2, R> => ({
+export const atomic = <A, E, R, E2>(effect: Effect.Effect<A, E, R>, onDeadline: () => E2): Atomic<A, E | E2, R> => ({
   _tag: "Atomic",
   effect,
   onDeadline

@@ -43,9 +43,7 @@ export class ToolRegistry extends Context.Service<
     /** The tool of this name, offered now or not. */
     readonly find: (name: string) => Effect.Effect<Registration.Registration | undefined>
     /** What the turn is offered, before policy: name → registration, `pre_response` first. */
-    readonly offered: (
-      turn: ToolContext.TurnScope
-    ) => Effect.Effect<ReadonlyMap<string, Registration.Registration>>
+    readonly offered: (turn: ToolContext.TurnScope) => Effect.Effect<ReadonlyMap<string, Registration.Registration>>
     /** Innermost first. */
     readonly wrappers: Effect.Effect<ReadonlyArray<Registration.Wrapper>>
   }

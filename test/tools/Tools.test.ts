@@ -42,22 +42,34 @@ describe("which tools are offered", () => {
         "current_datetime",
         "calculate_expression"
       ])
-    }).pipe(Effect.provide(tools({}))))
+    }).pipe(Effect.provide(tools({})))
+  )
 
   it.effect("the settings say", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* names, ["pre_response", "chat_history_info", "chat_history_trim", "get_settings", "wait"])
+      assert.deepStrictEqual(yield* names, [
+        "pre_response",
+        "chat_history_info",
+        "chat_history_trim",
+        "get_settings",
+        "wait"
+      ])
     }).pipe(
       Effect.provide(
         tools({ tools: { wait: { enabled: true }, time: { enabled: false }, calculator: { enabled: false } } })
       )
-    ))
+    )
+  )
 
   it.effect("a policy takes away all but pre_response", () =>
     Effect.gen(function* () {
       const turn = yield* Fixtures.startTurn({ allow: [], deny: ["*"] })
-      assert.deepStrictEqual(turn.offers.map((offer) => offer.name), ["pre_response"])
-    }).pipe(Effect.provide(tools({}))))
+      assert.deepStrictEqual(
+        turn.offers.map((offer) => offer.name),
+        ["pre_response"]
+      )
+    }).pipe(Effect.provide(tools({})))
+  )
 })
 
 describe("current_datetime", () => {
@@ -71,7 +83,8 @@ describe("current_datetime", () => {
       const failed = yield* call("current_datetime", { format: "%Q" })
       assert.strictEqual(failed.errorCode, "time:unknown_directive")
       assert.include(failed.text, "%Q")
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 })
 
 describe("wait", () => {
@@ -82,14 +95,16 @@ describe("wait", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual((yield* Fiber.join(fiber)).data, { slept_ms: 30_000, requested_ms: 60_000 })
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 
   it.effect("takes whole numbers from 1", () =>
     Effect.gen(function* () {
       for (const milliseconds of [0, -1, 1.5, true, "5", null]) {
         assert.strictEqual((yield* call("wait", { milliseconds })).errorCode, "invalid_tool_arguments")
       }
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 
   it.effect("stops at once when it is cancelled", () =>
     Effect.gen(function* () {
@@ -97,13 +112,17 @@ describe("wait", () => {
       const turn = yield* Fixtures.startTurn()
       const started = yield* Deferred.make<void>()
       const fiber = yield* Effect.forkChild(
-        Effect.andThen(Deferred.succeed(started, undefined), Fixtures.callTool(turn, "wait", { milliseconds: 9 }, { callId }))
+        Effect.andThen(
+          Deferred.succeed(started, undefined),
+          Fixtures.callTool(turn, "wait", { milliseconds: 9 }, { callId })
+        )
       )
       yield* Deferred.await(started)
       yield* TestClock.adjust(1)
       assert.isTrue(yield* (yield* ToolCalls).cancel(callId))
       assert.strictEqual((yield* Fiber.join(fiber)).outcome, "cancelled")
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 })
 
 describe("calculate_expression", () => {
@@ -114,8 +133,11 @@ describe("calculate_expression", () => {
         result: "0.3",
         scale: 28
       })
-      assert.deepInclude((yield* call("calculate_expression", { expression: "2/3", scale: 5 })).data, { result: "0.66667" })
-    }).pipe(Effect.provide(tools())))
+      assert.deepInclude((yield* call("calculate_expression", { expression: "2/3", scale: 5 })).data, {
+        result: "0.66667"
+      })
+    }).pipe(Effect.provide(tools()))
+  )
 
   it.effect("has a code for each way to fail", () =>
     Effect.gen(function* () {
@@ -132,7 +154,8 @@ describe("calculate_expression", () => {
       for (const scale of [0, 1001, 1e9]) {
         assert.strictEqual((yield* call("calculate_expression", { expression: "1", scale })).outcome, "invalid")
       }
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 })
 
 describe("chat history", () => {
@@ -155,7 +178,8 @@ describe("chat history", () => {
       assert.deepInclude((yield* trim(3)).data, { removed_messages: 0, remaining_messages: 3 })
       assert.deepInclude((yield* trim(0)).data, { remaining_messages: 0 })
       for (const wrong of [-1, true, undefined, "2"]) assert.strictEqual((yield* trim(wrong)).outcome, "invalid")
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 })
 
 describe("pre_response", () => {
@@ -175,7 +199,8 @@ describe("pre_response", () => {
         kind: "text"
       })
       assert.strictEqual((yield* call("pre_response", { kind: "pdf" })).outcome, "invalid")
-    }).pipe(Effect.provide(tools())))
+    }).pipe(Effect.provide(tools()))
+  )
 })
 
 describe("get_settings", () => {
@@ -190,7 +215,8 @@ describe("get_settings", () => {
       })
       assert.notInclude(JSON.stringify(data), '"wait":')
       assert.notInclude(JSON.stringify(data), '"approval":')
-    }).pipe(Effect.provide(tools({}))))
+    }).pipe(Effect.provide(tools({})))
+  )
 
   it.effect("never tells a secret, an address or a header, wherever they stand", () =>
     Effect.gen(function* () {
@@ -213,5 +239,6 @@ describe("get_settings", () => {
           storage: { data_dir: "/canary" }
         })
       )
-    ))
+    )
+  )
 })

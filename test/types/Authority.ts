@@ -7,12 +7,8 @@ import { found, Interruptible, Reading, Writing } from "./Given.ts"
 
 export const another = ToolRegistry.layer([Interruptible], {
   // @ts-expect-error a capability that the tool does not list
-  interruptible: () =>
-    Effect.as(
-      Writing.use((writing) => writing.write),
-      found
-    )
-  // instead: interruptible: () => Effect.as(Reading.use((reading) => reading.read), found)
+  interruptible: () => Effect.as(Writing, found)
+  // instead: interruptible: () => Effect.as(Reading, found)
 })
 
 export const service = ToolRegistry.layer([Interruptible], {

@@ -1,4 +1,5 @@
 /** An interruptible tool returns an effect that can be interrupted, an atomic one says how it ends by itself. */
+// @effect-diagnostics missingEffectError:off (the compiler itself refuses these, which is the point)
 import * as Effect from "effect/Effect"
 import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"

@@ -1,4 +1,5 @@
 /** A handler fails with the failure its tool declares, and gives the success it declares. */
+// @effect-diagnostics missingEffectError:off (the compiler itself refuses these, which is the point)
 import * as Effect from "effect/Effect"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import { Declared, Interruptible, Undeclared } from "./Given.ts"

@@ -2,7 +2,11 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../../../src/config/Settings.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
-import { CalculateExpression, CalculationFailed, longestExpression } from "../../../src/tools/utility/CalculateExpression.ts"
+import {
+  CalculateExpression,
+  CalculationFailed,
+  longestExpression
+} from "../../../src/tools/utility/CalculateExpression.ts"
 import * as Decimal from "../../../src/tools/utility/Decimal.ts"
 import * as Expression from "../../../src/tools/utility/Expression.ts"
 
@@ -22,5 +26,11 @@ export const layer = ToolRegistry.layer(
       })
     }
   })),
-  { offeredWhen: Settings.useSync(({ tools }) => () => tools.calculator.enabled) }
+  {
+    offeredWhen: Settings.useSync(
+      ({ tools }) =>
+        () =>
+          tools.calculator.enabled
+    )
+  }
 )

@@ -19,5 +19,11 @@ export const layer = ToolRegistry.layer(
         )
       )
   })),
-  { offeredWhen: Settings.useSync(({ tools }) => () => tools.time.enabled) }
+  {
+    offeredWhen: Settings.useSync(
+      ({ tools }) =>
+        () =>
+          tools.time.enabled
+    )
+  }
 )

@@ -12,5 +12,11 @@ export const layer = ToolRegistry.layer(
       return Effect.as(Effect.sleep(Duration.millis(slept)), { slept_ms: slept, requested_ms: milliseconds })
     }
   })),
-  { offeredWhen: Settings.useSync(({ tools }) => () => tools.wait.enabled) }
+  {
+    offeredWhen: Settings.useSync(
+      ({ tools }) =>
+        () =>
+          tools.wait.enabled
+    )
+  }
 )

@@ -3,7 +3,8 @@ import * as Tool from "../../tool/Tool.ts"
 import { History } from "./History.ts"
 
 export const ChatHistoryTrim = Tool.make("chat_history_trim", {
-  description: "Takes older messages of this conversation out of what you see, keeping the latest ones. They stay in the log.",
+  description:
+    "Takes older messages of this conversation out of what you see, keeping the latest ones. They stay in the log.",
   parameters: Schema.Struct({
     keep_latest: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
       description: "How many of the latest messages to keep; 0 takes out all."

@@ -23,7 +23,9 @@ export const PreResponse = Tool.make("pre_response", {
       Schema.Array(
         Schema.Struct({
           path: Schema.NonEmptyString.annotate({ description: "Path of a managed file." }),
-          type: Schema.NonEmptyString.annotate({ description: "What kind of file it is, for example image or document." }),
+          type: Schema.NonEmptyString.annotate({
+            description: "What kind of file it is, for example image or document."
+          }),
           caption: Schema.optionalKey(Schema.String)
         })
       ).annotate({ description: "Files to send with the answer." })

@@ -36,7 +36,8 @@ export class CalculationFailed extends Schema.TaggedError<CalculationFailed>()("
 const explanations: Readonly<Record<CalculationFailed["reason"], string>> = {
   empty: "it is empty",
   too_long: "it is longer than allowed; calculate it in parts",
-  illegal_character: "only digits, . ( ) + - * / % and white space are taken (a power is **), and there is another character",
+  illegal_character:
+    "only digits, . ( ) + - * / % and white space are taken (a power is **), and there is another character",
   bad_number: "a number has more than one point, or nothing but a point",
   unbalanced_parentheses: "a parenthesis has no partner",
   unsupported_operator: "there is an operator other than + - * / % **",

@@ -9,7 +9,12 @@ export interface Decimal {
   readonly exponent: number
 }
 
-export type Trouble = "division_by_zero" | "non_integer_exponent" | "exponent_too_large" | "undefined_power" | "too_large"
+export type Trouble =
+  | "division_by_zero"
+  | "non_integer_exponent"
+  | "exponent_too_large"
+  | "undefined_power"
+  | "too_large"
 
 /** The most significant digits that can be asked for. */
 export const maxDigits = 1000
@@ -46,11 +51,8 @@ export const divide = (left: Decimal, right: Decimal, digits: number): Outcome =
   const shift = Math.max(0, digits + 2 + length(right.coefficient) - length(left.coefficient))
   const numerator = left.coefficient * power10(shift)
   const quotient = numerator / right.coefficient
-  const rest = numerator % right.coefficient === 0n ? 0n : (numerator < 0n) === (right.coefficient < 0n) ? 1n : -1n
-  return round(
-    { coefficient: quotient * 10n + rest, exponent: left.exponent - right.exponent - shift - 1 },
-    digits
-  )
+  const rest = numerator % right.coefficient === 0n ? 0n : numerator < 0n === right.coefficient < 0n ? 1n : -1n
+  return round({ coefficient: quotient * 10n + rest, exponent: left.exponent - right.exponent - shift - 1 }, digits)
 }
 
 /** What is left of `left` after taking away `right` as often as possible; it has the sign of `left`. */
@@ -90,7 +92,8 @@ export const format = (value: Decimal): string => {
 /** Rounded to the number of significant digits; refused beyond the largest and below the smallest number. */
 export const round = (value: Decimal, digits: number): Outcome => {
   const dropped = length(value.coefficient) - digits
-  const kept = dropped <= 0 ? value : { coefficient: halfToEven(value.coefficient, dropped), exponent: value.exponent + dropped }
+  const kept =
+    dropped <= 0 ? value : { coefficient: halfToEven(value.coefficient, dropped), exponent: value.exponent + dropped }
   return kept.coefficient !== 0n && Math.abs(magnitude(kept)) > maxMagnitude
     ? Result.fail("too_large")
     : Result.succeed(kept.coefficient === 0n ? zero : kept)
@@ -144,5 +147,7 @@ const raise = (base: Decimal, times: number, digits: number): Outcome => {
 const normalized = ({ coefficient, exponent }: Decimal): Decimal => {
   if (coefficient === 0n) return zero
   const zeros = /0*$/.exec(String(absolute(coefficient)))?.[0].length ?? 0
-  return zeros === 0 ? { coefficient, exponent } : { coefficient: coefficient / power10(zeros), exponent: exponent + zeros }
+  return zeros === 0
+    ? { coefficient, exponent }
+    : { coefficient: coefficient / power10(zeros), exponent: exponent + zeros }
 }

@@ -64,7 +64,7 @@ const tokenize = (expression: string): Result.Result<ReadonlyArray<Token>, Probl
   for (const { 0: text, index: at } of expression.matchAll(/[0-9.]+|\*+|\/+|[()+\-%]/g)) {
     const isNumber = /[0-9.]/.test(text)
     if (isNumber && !/^(?:\d+\.?\d*|\.\d+)$/.test(text)) return fail("bad_number", at)
-    if (text === "//" || text.length > 2 && !isNumber) return fail("unsupported_operator", at)
+    if (text === "//" || (text.length > 2 && !isNumber)) return fail("unsupported_operator", at)
     tokens.push({ text, at, isNumber })
   }
   return Result.succeed(tokens)

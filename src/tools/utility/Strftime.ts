@@ -63,7 +63,18 @@ const fieldsOf = (moment: DateTime.Utc): Fields => {
 
 const weekDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const months = [
-  "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December"
 ]
 
 const weekDayName = ({ weekDay }: Fields): string => weekDays[weekDay] ?? ""
@@ -89,7 +100,8 @@ const isoWeek = (fields: Fields): { readonly year: number; readonly week: number
 
 const daysIn = (year: number): number => (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 366 : 365)
 
-const date = (fields: Fields): string => `${padded(fields.month, 2)}/${padded(fields.day, 2)}/${padded(fields.year % 100, 2)}`
+const date = (fields: Fields): string =>
+  `${padded(fields.month, 2)}/${padded(fields.day, 2)}/${padded(fields.year % 100, 2)}`
 const time = (fields: Fields): string => `${minutes(fields)}:${padded(fields.second, 2)}`
 const minutes = (fields: Fields): string => `${padded(fields.hour, 2)}:${padded(fields.minute, 2)}`
 
@@ -98,8 +110,11 @@ const writers: ReadonlyMap<string, (fields: Fields) => string> = new Map([
   ["A", weekDayName],
   ["b", (fields) => short(monthName(fields))],
   ["B", monthName],
-  ["c", (fields) =>
-    `${short(weekDayName(fields))} ${short(monthName(fields))} ${padded(fields.day, 2, " ")} ${time(fields)} ${fields.year}`],
+  [
+    "c",
+    (fields) =>
+      `${short(weekDayName(fields))} ${short(monthName(fields))} ${padded(fields.day, 2, " ")} ${time(fields)} ${fields.year}`
+  ],
   ["C", (fields) => padded(Math.floor(fields.year / 100), 2)],
   ["d", (fields) => padded(fields.day, 2)],
   ["D", date],
@@ -119,8 +134,11 @@ const writers: ReadonlyMap<string, (fields: Fields) => string> = new Map([
   ["n", () => "\n"],
   ["p", (fields) => (fields.hour < 12 ? "AM" : "PM")],
   ["P", (fields) => (fields.hour < 12 ? "am" : "pm")],
-  ["r", (fields) =>
-    `${padded(halfDay(fields.hour), 2)}:${padded(fields.minute, 2)}:${padded(fields.second, 2)} ${fields.hour < 12 ? "AM" : "PM"}`],
+  [
+    "r",
+    (fields) =>
+      `${padded(halfDay(fields.hour), 2)}:${padded(fields.minute, 2)}:${padded(fields.second, 2)} ${fields.hour < 12 ? "AM" : "PM"}`
+  ],
   ["R", minutes],
   ["s", (fields) => String(Math.floor(fields.epochMillis / 1000))],
   ["S", (fields) => padded(fields.second, 2)],

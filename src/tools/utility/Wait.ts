@@ -5,9 +5,12 @@ import * as Tool from "../../tool/Tool.ts"
 export const longestWait = 9 * 60_000
 
 export const Wait = Tool.make("wait", {
-  description: "Waits for a number of milliseconds. A longer wait than is allowed is cut to what is; the result says how long it was.",
+  description:
+    "Waits for a number of milliseconds. A longer wait than is allowed is cut to what is; the result says how long it was.",
   parameters: Schema.Struct({
-    milliseconds: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({ description: "How long to wait, at least 1." })
+    milliseconds: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description: "How long to wait, at least 1."
+    })
   }),
   success: Schema.Struct({ slept_ms: Schema.Int, requested_ms: Schema.Int }),
   failure: Tool.NoFailure,
