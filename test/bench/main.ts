@@ -4,6 +4,7 @@ import * as Report from "./Report.ts"
 const suites: Record<string, () => Promise<{ readonly measure: () => Promise<ReadonlyArray<Report.Measurement>> }>> = {
   turn: () => import("./TurnOverhead.ts"),
   daemon: () => import("./Daemon.ts"),
+  load: () => import("./Load.ts"),
   idle: () => import("./IdleConversations.ts")
 }
 
