@@ -26,13 +26,9 @@ export const layer = (place: CommandLine.Place) =>
           `No daemon is running for the data directory ${path}.\nStart one with \`troupe\`, or choose another directory with --data-dir.`
         )
       }
-      return clientLayer(endpoint.value, "layerHttp")
+      return clientLayer(endpoint.value, "layerHttp").pipe(Layer.provide(AccessTokenLive.layerExisting))
     })
-  ).pipe(
-    Layer.provide(AccessTokenLive.layerExisting),
-    Layer.provide(DataDirectoryLive.layer),
-    Layer.provide(CommandLine.layer(place))
-  )
+  ).pipe(Layer.provide(DataDirectoryLive.layer), Layer.provide(CommandLine.layer(place)))
 
 /** The daemon that runs, if one does and lets us in. A file that a killed process left behind is no daemon. */
 export const running = Effect.gen(function* () {

@@ -61,7 +61,9 @@ const codeFor = (exit: Exit.Exit<unknown, unknown>, state: State): number => {
   if (state.readerGone || Exit.isSuccess(exit)) return exitCodes.ok
   if (Cause.hasInterruptsOnly(exit.cause)) return state.grace === undefined ? exitCodes.interrupted : exitCodes.ok
   const error = Cause.squash(exit.cause)
-  if (Predicate.hasProperty(error, Runtime.errorExitCode)) return Runtime.getErrorExitCode(error)
+  if (!Predicate.isTagged(error, "ShowHelp") && Predicate.hasProperty(error, Runtime.errorExitCode)) {
+    return Runtime.getErrorExitCode(error)
+  }
   return Predicate.hasProperty(error, "_tag") ? codeOf(String(error._tag)) : exitCodes.failed
 }
 

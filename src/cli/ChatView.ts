@@ -156,8 +156,8 @@ const endPartial = (view: View, style: Style): Step => {
 const finishText = (view: View, text: string, style: Style): Step => {
   const [rest, before] = endPartial(view, style)
   if (text.startsWith(view.streamed) && view.streamed !== "") {
-    const left = text.slice(view.streamed.length)
-    if (left.trim() === "") return [rest, before]
+    const left = text.slice(view.streamed.length).trimEnd()
+    if (left === "") return [rest, before]
     // The line that was open goes on.
     const open = view.partialIs === "text" ? view.partial : ""
     return [rest, open === "" ? `${before}${Plain.lines(left)}\n` : `${Plain.lines(open + left)}\n`]

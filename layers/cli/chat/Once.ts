@@ -1,10 +1,12 @@
 /** One message, one answer: for scripts, and for people in a hurry. */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Answer from "../../../src/cli/Answer.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
-import { CommandFailed, exitCodes } from "../../../src/cli/CommandFailed.ts"
+import { CommandFailed, exitCodes, unavailable } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import type * as Approvals from "../../../src/approval/Approvals.ts"
@@ -49,6 +51,8 @@ const follow = Effect.fnUntraced(function* (
   const output = yield* Output
   let answer = Answer.start(messageId)
   let view = ChatView.empty
+  let cutSince: number | undefined
+  const gone = yield* Deferred.make<never, CommandFailed>()
   const asked = new Set<string>()
 
   const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest) {
@@ -76,9 +80,17 @@ const follow = Effect.fnUntraced(function* (
         ? Effect.map(client.MessageState({ messageId }), ({ state }) => state !== "accepted" && state !== "running")
         : Effect.succeed(false)
 
-  yield* client.watch({ thread, from }).pipe(
+  // A daemon that is restarted goes on with the turn; one that has gone, perhaps with its console, does not.
+  const onCut = Effect.fnUntraced(function* () {
+    const now = yield* Clock.currentTimeMillis
+    cutSince ??= now
+    if (now - cutSince > longestCut) yield* Deferred.fail(gone, lost(thread))
+  })
+
+  const following = client.watch({ thread, from, onCut }).pipe(
     Stream.tap((item) =>
       Effect.gen(function* () {
+        cutSince = undefined
         answer = Answer.next(answer, item)
         if (options.json) yield* output.out(line(item))
         else if (output.errIsTerminal) view = yield* progress(view, item)
@@ -88,6 +100,7 @@ const follow = Effect.fnUntraced(function* (
     Stream.takeUntilEffect(isOver),
     Stream.runDrain
   )
+  yield* Effect.raceFirst(following, Deferred.await(gone))
   return answer
 })
 
@@ -141,6 +154,12 @@ const conclude = Effect.fnUntraced(function* (
 })
 
 const ended = { failed: "The turn failed", stopped: "The turn was stopped", parked: "The turn was given up" } as const
+
+/** How long the daemon may be away, in milliseconds. */
+const longestCut = 15_000
+
+const lost = (thread: Threads.ThreadKey) =>
+  unavailable(`The daemon went away before it answered. The message is kept: \`troupe history ${thread}\` shows it.`)
 
 const tooLate = (seconds: number, thread: Threads.ThreadKey) =>
   new CommandFailed({

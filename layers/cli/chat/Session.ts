@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
 import * as AccessTokenLive from "../../rpc/AccessToken.ts"
@@ -25,7 +26,7 @@ export const layer = (place: CommandLine.Place) =>
         Layer.catchTag("DataDirectoryInUse", (inUse) =>
           Layer.unwrap(
             Effect.gen(function* () {
-              const other = yield* runningClient(place)
+              const other = yield* Effect.repeat(runningClient(place), { until: Option.isSome, schedule: patience })
               return yield* Option.match(other, {
                 onNone: () => Effect.fail(inUse),
                 onSome: (client) => Effect.succeed(session(false, Layer.succeed(TroupeClient, client)))
@@ -36,6 +37,9 @@ export const layer = (place: CommandLine.Place) =>
       )
     })
   )
+
+/** A daemon that has just taken the directory needs a moment until it can be asked. */
+const patience = Schedule.spaced("100 millis").pipe(Schedule.upTo({ times: 100 }))
 
 const session = <E, R>(embedded: boolean, client: Layer.Layer<TroupeClient, E, R>) =>
   Layer.merge(Layer.succeed(Session, { embedded }), client)

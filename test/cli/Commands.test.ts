@@ -1,0 +1,296 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { join } from "node:path"
+import * as Program from "./Program.ts"
+
+const Line = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
+const linesOf = (text: string) =>
+  Effect.forEach(text.trimEnd().split("\n"), (line) => Schema.decodeUnknownEffect(Line)(line))
+
+const test = <E>(name: string, body: Effect.Effect<void, E, FileSystem.FileSystem | Scope.Scope>) =>
+  it.live(name, () => body.pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+
+describe("without a daemon", () => {
+  test(
+    "help, version, and what was mistyped",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const help = yield* Program.run(at, ["--help"])
+      assert.strictEqual(help.code, 0)
+      for (const word of ["chat", "status", "threads", "history", "tools", "config", "--config", "--data-dir"]) {
+        assert.include(help.stdout, word)
+      }
+      assert.strictEqual((yield* Program.run(at, ["chat", "--help"])).code, 0)
+      const version = yield* Program.run(at, ["--version"])
+      assert.strictEqual(version.code, 0)
+      assert.match(version.stdout, /\d+\.\d+\.\d+/)
+      for (const args of [
+        ["nonsense"],
+        ["chat", "--nonsense"],
+        ["history"],
+        ["threads", "--limit", "0"],
+        ["threads", "--limit", "x"]
+      ]) {
+        const wrong = yield* Program.run(at, args)
+        assert.strictEqual(wrong.code, 2, args.join(" "))
+        assert.notInclude(wrong.stderr, "    at ", args.join(" "))
+      }
+      // Nothing of this needs a data directory.
+      assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(at.data))
+    })
+  )
+
+  test(
+    "the commands that need one say so",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      for (const args of [["status"], ["threads"], ["history", "main"], ["tools"]]) {
+        const result = yield* Program.run(at, args)
+        assert.strictEqual(result.code, 4, args.join(" "))
+        assert.strictEqual(result.stdout, "")
+        assert.include(result.stderr, "No daemon is running")
+        assert.include(result.stderr, at.data)
+      }
+    })
+  )
+
+  test(
+    "chat answers with one of its own, which leaves nothing behind",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      const answer = yield* Program.run(at, ["chat", "--once", "what is 12*(3+4)?"])
+      assert.strictEqual(answer.code, 0, answer.stderr)
+      assert.include(answer.stdout, "84")
+      assert.strictEqual(answer.stderr, "")
+      assert.notInclude(answer.stdout, "\u001b")
+      assert.isFalse(yield* files.exists(join(at.data, "endpoint.json")))
+      const piped = yield* Program.run(at, ["chat", "--once", "-", "--json"], { input: "what is 1+1?\n" })
+      assert.strictEqual(piped.code, 0, piped.stderr)
+      const lines = yield* linesOf(piped.stdout)
+      assert.isTrue(lines.every(({ type }) => type === "entry" || type === "event" || type === "result"))
+      const last = lines.at(-1)
+      assert.strictEqual(last?.["type"], "result")
+      assert.strictEqual(last?.["state"], "answered")
+      assert.include(String(last?.["text"]), "2")
+      assert.include(piped.stdout, `"name":"calculate_expression"`)
+      assert.deepStrictEqual(
+        lines.filter(({ type }) => type === "entry").map(({ entry }) => (isTagged(entry) ? entry._tag : "")),
+        ["UserMessage", "TurnStarted", "AssistantMessage", "ToolResult", "AssistantMessage", "TurnEnded"]
+      )
+    })
+  )
+
+  test(
+    "usage errors of chat",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string, string]> = [
+        [["chat", "--once", ""], "", "blank"],
+        [["chat", "--once", " \n\t"], "", "blank"],
+        [["chat", "--once", "-"], "  \n", "blank"],
+        [["chat", "--once", "-"], "x".repeat(1_000_001), "longer"],
+        [["chat", "--once", "x", "--thread", "two words"], "", "no name of a thread"],
+        [["chat", "--json"], "", "--once"],
+        [["chat"], "hello\n", "no terminal"]
+      ]
+      for (const [args, input, words] of wrong) {
+        const result = yield* Program.run(at, args, { input })
+        assert.strictEqual(result.code, 2, result.stderr)
+        assert.include(result.stderr, words)
+        assert.strictEqual(result.stdout, "")
+      }
+    })
+  )
+
+  test(
+    "config check and show; errors are 2 and never show a value",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      assert.strictEqual((yield* Program.run(at, ["config", "check"])).code, 0)
+      const path = join(at.home, "mine.toml")
+      yield* files.writeFileString(path, `[http]\nauth_token = "a-secret-token-123456"\nporrt = 1\n`)
+      const check = yield* Program.run(at, ["config", "check", "--config", path])
+      assert.strictEqual(check.code, 2)
+      assert.include(check.stderr, "porrt")
+      assert.notInclude(check.stderr, "a-secret-token")
+      yield* files.writeFileString(path, `[http]\nauth_token = "a-secret-token-123456"\n`)
+      const show = yield* Program.run(at, ["config", "show"], { env: { TROUPE_CONFIG: path } })
+      assert.strictEqual(show.code, 0, show.stderr)
+      assert.notInclude(show.stdout, "a-secret-token")
+      const daemon = yield* Program.run(at, ["--config", join(at.home, "missing.toml")])
+      assert.strictEqual(daemon.code, 2)
+    })
+  )
+
+  test(
+    "an endpoint that a killed process left behind is no daemon",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      yield* Program.run(at, ["chat", "--once", "hello"])
+      const endpoint = { url: "http://127.0.0.1:9", incarnation: `inc_${"0".repeat(26)}`, version: "0" }
+      for (const pid of [2 ** 22 + 1, process.pid]) {
+        yield* files.writeFileString(join(at.data, "endpoint.json"), JSON.stringify({ ...endpoint, pid }))
+        const status = yield* Program.run(at, ["status"])
+        assert.strictEqual(status.code, 4, status.stderr)
+        const answer = yield* Program.run(at, ["chat", "--once", "what is 2+3?"])
+        assert.strictEqual(answer.code, 0, answer.stderr)
+        assert.include(answer.stdout, "5")
+      }
+    })
+  )
+})
+
+describe("with a daemon", () => {
+  test(
+    "its greeting says where it is and how to talk to it; it ends cleanly when asked to",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      const daemon = yield* Program.daemon(at)
+      assert.match(daemon.output(), /http:\/\/127\.0\.0\.1:\d+/)
+      assert.include(daemon.output(), at.data)
+      assert.include(daemon.output(), "offline helper, not a language model")
+      assert.include(daemon.output(), "npx troupe chat")
+      const token = (yield* files.readFileString(join(at.data, "token"))).trim()
+      assert.notInclude(daemon.output(), token)
+      for (const name of ["token", "endpoint.json"]) {
+        assert.strictEqual((yield* files.stat(join(at.data, name))).mode & 0o777, 0o600)
+      }
+
+      const second = yield* Program.run(at, [])
+      assert.strictEqual(second.code, 3)
+      assert.include(second.stderr, String(daemon.process.pid))
+
+      daemon.process.kill("SIGTERM")
+      const result = yield* daemon.ended
+      assert.strictEqual(result.code, 0, result.stderr)
+      assert.isFalse(yield* files.exists(join(at.data, "endpoint.json")))
+      assert.notInclude(yield* files.readFileString(join(at.data, "logs", "troupe.log")), token)
+    })
+  )
+
+  test(
+    "a port that is taken is named",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const daemon = yield* Program.daemon(at)
+      const port = /127\.0\.0\.1:(\d+)/.exec(daemon.output())?.[1]
+      const other = yield* Program.place
+      yield* (yield* FileSystem.FileSystem).writeFileString(join(other.home, "config.toml"), `[http]\nport = ${port}\n`)
+      const result = yield* Program.run(other, [])
+      assert.strictEqual(result.code, 1)
+      assert.include(result.stderr, `127.0.0.1:${port}`)
+      assert.notInclude(result.stderr, "    at ")
+    })
+  )
+
+  test(
+    "a token file that others can read is refused",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      yield* Program.run(at, ["chat", "--once", "hello"])
+      yield* files.chmod(join(at.data, "token"), 0o644)
+      const result = yield* Program.run(at, [])
+      assert.strictEqual(result.code, 1)
+      assert.include(result.stderr, "chmod 600")
+    })
+  )
+
+  test(
+    "the commands show what is there, for people and for programs",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      yield* Program.daemon(at)
+      const answer = yield* Program.run(at, ["chat", "--thread", "work", "--once", "what is 6*7?"])
+      assert.include(answer.stdout, "42")
+
+      const status = yield* Program.run(at, ["status", "--json"])
+      const [state] = yield* linesOf(status.stdout)
+      assert.strictEqual(state?.["threads"], 1)
+      assert.strictEqual(state?.["oldestOwedMillis"], null)
+      assert.include((yield* Program.run(at, ["status"])).stdout, "nothing")
+
+      const threads = yield* Program.run(at, ["threads", "--json"])
+      assert.strictEqual((yield* linesOf(threads.stdout))[0]?.["key"], "console:work")
+      assert.include((yield* Program.run(at, ["threads"])).stdout, "console:work")
+
+      const history = yield* Program.run(at, ["history", "work"])
+      assert.strictEqual(history.stdout.match(/✓ calculate_expression/g)?.length, 1)
+      assert.include(history.stdout, "› what is 6*7?")
+      const entries = yield* linesOf((yield* Program.run(at, ["history", "console:work", "--json"])).stdout)
+      assert.deepStrictEqual(
+        entries.map(({ seq }) => seq),
+        entries.map((_, index) => index + 1)
+      )
+      const missing = yield* Program.run(at, ["history", "nowhere"])
+      assert.strictEqual(missing.code, 1)
+      assert.include(missing.stderr, "console:nowhere")
+
+      const tools = yield* linesOf((yield* Program.run(at, ["tools", "--json"])).stdout)
+      assert.isTrue(tools.some(({ name }) => name === "calculate_expression"))
+      assert.include((yield* Program.run(at, ["tools"])).stdout, "calculate_expression")
+    })
+  )
+
+  test(
+    "a reader that goes away is no error",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      yield* Program.daemon(at)
+      yield* Program.run(at, ["chat", "--once", "what is 1+1?"])
+      const reading = yield* Program.start(at, ["history", "main", "--json"])
+      reading.process.stdout?.destroy()
+      const result = yield* reading.ended
+      assert.strictEqual(result.stderr, "")
+      assert.strictEqual(result.code, 0)
+    })
+  )
+
+  test(
+    "Ctrl+C stops the turn of --once; nobody to ask means no; time can run out",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      yield* Program.daemon(at, `[tools.wait]\nenabled = true\n[tools.approval]\nrequire_approval = ["calculate*"]\n`)
+      const denied = yield* Program.run(at, ["chat", "--once", "what is 1+1?"])
+      assert.include(denied.stderr, "Denied, since nobody can be asked here: calculate_expression")
+
+      const late = yield* Program.run(at, ["chat", "--thread", "slow", "--once", "wait 20 seconds", "--timeout", "1"])
+      assert.strictEqual(late.code, 1)
+      assert.include(late.stderr, "troupe history console:slow")
+
+      const waiting = yield* Program.start(at, ["chat", "--thread", "other", "--once", "wait 20 seconds", "--json"])
+      yield* waiting.says(`"calls":[{`)
+      waiting.process.kill("SIGINT")
+      assert.strictEqual((yield* waiting.ended).code, 130)
+      const after = yield* Program.run(at, ["history", "other"])
+      assert.include(after.stdout, "[stopped")
+    })
+  )
+
+  test(
+    "two consoles without a daemon share one",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const [first, second] = yield* Effect.all(
+        [Program.run(at, ["chat", "--once", "what is 1+1?"]), Program.run(at, ["chat", "--once", "what is 2+2?"])],
+        { concurrency: 2 }
+      )
+      for (const result of [first, second]) {
+        // The one may end while the other asks it; then it says so, and nothing is lost.
+        assert.include([0, 4, 130, 1], result.code ?? -1, result.stderr)
+        assert.notInclude(result.stderr, "    at ")
+      }
+      assert.isTrue(first.code === 0 || second.code === 0)
+    })
+  )
+})
+
+const isTagged = Schema.is(Schema.Struct({ _tag: Schema.String }))

@@ -1,0 +1,370 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Answer from "../../src/cli/Answer.ts"
+import * as ChatScreen from "../../src/cli/ChatScreen.ts"
+import * as ChatView from "../../src/cli/ChatView.ts"
+import * as LineEditor from "../../src/cli/LineEditor.ts"
+import * as Plain from "../../src/cli/Plain.ts"
+import * as SlashCommand from "../../src/cli/SlashCommand.ts"
+import { colours, none } from "../../src/cli/Style.ts"
+import * as Transcript from "../../src/cli/Transcript.ts"
+import * as Width from "../../src/cli/Width.ts"
+import type { WatchItem } from "../../src/conversation/Conversations.ts"
+import type { Event } from "../../src/event/Event.ts"
+import { ApprovalId, CallId, MessageId, ThreadId, TurnId } from "../../src/Ids.ts"
+import type { Entry } from "../../src/thread/Entry.ts"
+
+const rest = "0".repeat(26)
+const threadId = ThreadId.make(`thr_${rest}`)
+const turnId = TurnId.make(`trn_${rest}`)
+const messageId = MessageId.make(`msg_${rest}`)
+const callId = CallId.make(`cal_${rest}`)
+const approvalId = ApprovalId.make(`apr_${rest}`)
+const about = { threadId, turnId, channel: "console", chat: "main" }
+
+let seq = 0
+const entry = (value: Entry): WatchItem => ({ _tag: "Entry", stored: { seq: ++seq, at: 0, entry: value } })
+const live = (event: Event): WatchItem => ({ _tag: "Live", event })
+const delta = (text: string, kind: "text" | "reasoning" = "text") =>
+  live({ _tag: "ModelDelta", ...about, step: 1, kind, text })
+const user = (text: string) =>
+  entry({
+    _tag: "UserMessage",
+    messageId,
+    channel: "console",
+    sender: {},
+    source: "person",
+    delivery: "now",
+    text,
+    attachments: []
+  })
+const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe", tools: [] })
+const assistant = (text: string, calls: ReadonlyArray<string> = []) =>
+  entry({
+    _tag: "AssistantMessage",
+    turnId,
+    step: 1,
+    text,
+    reasoning: [],
+    calls: calls.map((name) => ({ callId, name, arguments: `{"a":1}` })),
+    finishReason: "stop",
+    provider: "offline",
+    model: "m",
+    usage: { inputTokens: 3, outputTokens: 2 }
+  })
+const result = (outcome: "completed" | "denied") =>
+  entry({ _tag: "ToolResult", turnId, callId, name: "wait", outcome, text: "", data: null, durationMillis: 1234 })
+const ended = (state: "answered" | "failed" | "stopped") =>
+  entry({
+    _tag: "TurnEnded",
+    turnId,
+    state,
+    ...(state === "failed" ? { failure: { code: "x:y", message: "no luck" } } : {})
+  })
+
+const play = (items: ReadonlyArray<WatchItem>) => {
+  let view = ChatView.empty
+  let printed = ""
+  for (const item of items) {
+    const [next, text] = ChatView.next(view, item, none)
+    view = next
+    printed += text
+  }
+  return { view, printed }
+}
+
+// The characters that a terminal acts on instead of showing them.
+const active = /(?!\n|\t)\p{Cc}|[\u202a-\u202e\u2066-\u2069\u2028]/u
+
+describe("Plain", () => {
+  it.effect.prop("leaves nothing that a terminal acts on, and nothing else changed", [Schema.String], ([text]) =>
+    Effect.sync(() => {
+      assert.notMatch(Plain.lines(text), active)
+      assert.notMatch(Plain.line(text), /\p{Cc}/u)
+      if (!/\p{Cc}|\p{Cs}|[\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u.test(text)) {
+        assert.strictEqual(Plain.lines(text), text)
+      }
+    })
+  )
+
+  it("shows what was there", () => {
+    assert.strictEqual(Plain.lines("a\u001b[31mb\r\nc\u0007\td\u009b1\u202ee"), "a␛[31mb\nc␇\td<U+009B>1<U+202E>e")
+    assert.strictEqual(Plain.line("a\nb\tc"), "a␊b␉c")
+    assert.strictEqual(Plain.clipped("🙂🙂🙂🙂", 3), "🙂🙂…")
+  })
+})
+
+describe("the view of a thread", () => {
+  it("prints a line when it is whole, and the text of a step once", () => {
+    const { printed, view } = play([user("hi"), started, delta("one\ntw"), delta("o\nthr")])
+    assert.strictEqual(printed, "\n› hi\none\ntwo\n")
+    assert.strictEqual(ChatView.live(view, none), "thr")
+    assert.isTrue(view.turn)
+    const done = play([
+      user("hi"),
+      started,
+      delta("one\ntw"),
+      delta("o\nthr"),
+      assistant("one\ntwo\nthree"),
+      ended("answered")
+    ])
+    assert.strictEqual(done.printed, "\n› hi\none\ntwo\nthree\n")
+    assert.isFalse(done.view.turn)
+  })
+
+  it("prints a text whose pieces were lost, or came otherwise", () => {
+    assert.strictEqual(play([started, assistant("all of it")]).printed, "all of it\n")
+    assert.strictEqual(play([started, delta("al"), assistant("all of it\n")]).printed, "all of it\n")
+    assert.strictEqual(play([started, delta("else"), assistant("all of it")]).printed, "else\nall of it\n")
+  })
+
+  it("keeps reasoning apart from the answer", () => {
+    const { printed } = play([started, delta("hm", "reasoning"), delta("yes"), assistant("yes")])
+    assert.strictEqual(printed, "hm\nyes\n")
+  })
+
+  it("shows a tool call in one line, with its one result", () => {
+    const call = (phase: "started" | "completed") =>
+      live({ _tag: "ToolCall", ...about, phase, callId, tool: "wait", detail: "`wait` seconds=1" })
+    const running = play([started, assistant("", ["wait"]), call("started")])
+    assert.strictEqual(running.printed, "")
+    assert.strictEqual(ChatView.live(running.view, none), "  … wait seconds=1")
+    const done = play([started, assistant("", ["wait"]), call("started"), call("completed"), result("completed")])
+    assert.strictEqual(done.printed, "  ✓ wait seconds=1 (1.2 s)\n")
+    const denied = play([started, assistant("", ["wait"]), result("denied")])
+    assert.strictEqual(denied.printed, `  ✗ wait {"a":1} denied (1.2 s)\n`)
+  })
+
+  it("asks each question once, and forgets it when it is answered or its turn is over", () => {
+    const request = {
+      approvalId,
+      threadId,
+      turnId,
+      callId,
+      tool: "rm\u001b[2J",
+      detail: "path: \u001b]0;x",
+      requestedAt: 0,
+      expiresAt: 1
+    }
+    const ask = live({ _tag: "ApprovalRequested", request, channel: "console", chat: "main" })
+    const { view } = play([started, ask, ask])
+    assert.strictEqual(view.questions.length, 1)
+    assert.notMatch(ChatView.question(request, none), active)
+    const resolved = live({ _tag: "ApprovalResolved", approvalId, threadId, outcome: "expired" })
+    assert.deepStrictEqual(play([started, ask, resolved]).view.questions, [])
+    assert.deepStrictEqual(play([started, ask, ended("stopped")]).view.questions, [])
+  })
+
+  it("says how a turn ended that was not answered", () => {
+    assert.strictEqual(play([started, delta("so f"), ended("failed")]).printed, "so f\n[failed: no luck]\n")
+    assert.strictEqual(play([started, ended("stopped")]).printed, "[stopped]\n")
+  })
+
+  it.effect.prop("prints nothing that a terminal acts on, whatever is said", [Schema.String, Schema.String], ([a, b]) =>
+    Effect.sync(() => {
+      const { printed, view } = play([
+        user(a),
+        started,
+        delta(a),
+        delta(b, "reasoning"),
+        assistant(b, [a]),
+        result("denied")
+      ])
+      assert.notMatch(printed + ChatView.live(view, none), active)
+    })
+  )
+})
+
+describe("the rows on the screen", () => {
+  const content = { view: ChatView.empty, editor: LineEditor.empty, note: "" }
+
+  it.effect.prop(
+    "fit it, with the cursor inside",
+    [Schema.String, Schema.String, Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 120 }))],
+    ([typed, streamed, columns]) =>
+      Effect.sync(() => {
+        const [editor] = LineEditor.press({ ...LineEditor.empty, pasting: true }, key("", typed.repeat(5)))
+        const { view } = play([started, delta(streamed.repeat(9))])
+        const block = ChatScreen.block({ view, editor, note: "x" }, { columns, height: 12 }, colours)
+        assert.isAtMost(block.rows.length, 11)
+        for (const row of block.rows) assert.isBelow(Width.of(row), columns)
+        assert.isBelow(block.row, block.rows.length)
+        assert.isBelow(block.column, columns)
+      })
+  )
+
+  it("show a question in place of the line", () => {
+    const request = { approvalId, threadId, turnId, callId, tool: "t", detail: "d", requestedAt: 0, expiresAt: 1 }
+    const view = ChatView.withQuestions(ChatView.empty, [request])
+    const block = ChatScreen.block({ ...content, view }, { columns: 60, height: 12 }, none)
+    assert.deepStrictEqual(block.rows, ["? Allow t? d  [y]es  [n]o "])
+  })
+})
+
+const key = (name: string, input = "", how: { ctrl?: boolean; meta?: boolean } = {}): LineEditor.Key => ({
+  name,
+  input,
+  ctrl: how.ctrl === true,
+  meta: how.meta === true,
+  shift: false
+})
+const type = (editor: LineEditor.Editor, keys: ReadonlyArray<LineEditor.Key>) =>
+  keys.reduce((state, pressed) => LineEditor.press(state, pressed)[0], editor)
+const letters = (text: string) => [...text].map((letter) => key(letter, letter))
+const control = (name: string) => key(name, "", { ctrl: true })
+
+describe("LineEditor", () => {
+  it("edits a line", () => {
+    const line = type(LineEditor.empty, [
+      ...letters("hello wurld"),
+      key("left"),
+      key("left"),
+      key("left"),
+      key("backspace"),
+      ...letters("o")
+    ])
+    assert.strictEqual(LineEditor.textOf(line), "hello world")
+    assert.strictEqual(LineEditor.textOf(type(line, [control("e"), control("w")])), "hello ")
+    assert.strictEqual(LineEditor.textOf(type(line, [control("a"), ...letters("> ")])), "> hello world")
+    assert.strictEqual(LineEditor.textOf(type(line, [control("u")])), "rld")
+    assert.strictEqual(LineEditor.textOf(type(line, [control("k")])), "hello wo")
+  })
+
+  it("takes what a person takes for one character as one", () => {
+    const family = "👨‍👩‍👧"
+    const line = type(LineEditor.empty, [key("", family), key("", "e"), key("", "\u0301"), key("", "日")])
+    assert.strictEqual(line.text.length, 3)
+    assert.strictEqual(LineEditor.textOf(type(line, [key("backspace"), key("backspace")])), family)
+    assert.strictEqual(LineEditor.layout(line, "› ", 40).column, 2 + 2 + 1 + 2)
+  })
+
+  it("does not send the lines of a paste", () => {
+    const pasted = type(LineEditor.empty, [
+      key("paste-start"),
+      ...letters("one"),
+      key("return", "\r"),
+      ...letters("two"),
+      key("paste-end")
+    ])
+    assert.strictEqual(LineEditor.textOf(pasted), "one\ntwo")
+    const [next, meaning] = LineEditor.press(pasted, key("return", "\r"))
+    assert.deepStrictEqual(meaning, { _tag: "Submitted", text: "one\ntwo" })
+    assert.strictEqual(LineEditor.textOf(next), "")
+  })
+
+  it("remembers what was sent, and what was being typed", () => {
+    const sent = type(LineEditor.empty, [...letters("first"), key("return"), ...letters("second"), key("return")])
+    const draft = type(sent, letters("draft"))
+    assert.strictEqual(LineEditor.textOf(type(draft, [key("up")])), "second")
+    assert.strictEqual(LineEditor.textOf(type(draft, [key("up"), key("up"), key("up")])), "first")
+    assert.strictEqual(LineEditor.textOf(type(draft, [key("up"), key("up"), key("down"), key("down")])), "draft")
+  })
+
+  it("does not send a blank line, and tells leaving from deleting", () => {
+    assert.strictEqual(LineEditor.press(type(LineEditor.empty, letters("  ")), key("return"))[1]._tag, "Edited")
+    assert.strictEqual(LineEditor.press(LineEditor.empty, control("d"))[1]._tag, "Ended")
+    assert.strictEqual(LineEditor.press(type(LineEditor.empty, letters("a")), control("d"))[1]._tag, "Edited")
+    assert.strictEqual(LineEditor.press(LineEditor.empty, control("c"))[1]._tag, "Interrupted")
+  })
+
+  it.effect.prop(
+    "keeps the cursor in the text, whatever is pressed",
+    [
+      Schema.Array(
+        Schema.Struct({
+          name: Schema.Literals([
+            "left",
+            "right",
+            "up",
+            "down",
+            "home",
+            "end",
+            "backspace",
+            "delete",
+            "return",
+            "paste-start",
+            "paste-end",
+            "a",
+            "b",
+            "e",
+            "f",
+            "k",
+            "u",
+            "w",
+            "x"
+          ]),
+          input: Schema.String,
+          ctrl: Schema.Boolean,
+          meta: Schema.Boolean
+        })
+      )
+    ],
+    ([keys]) =>
+      Effect.sync(() => {
+        const line = type(
+          LineEditor.empty,
+          keys.map((pressed) => ({ ...pressed, shift: false }))
+        )
+        assert.isAtLeast(line.cursor, 0)
+        assert.isAtMost(line.cursor, line.text.length)
+      })
+  )
+})
+
+describe("Answer", () => {
+  it("is the last text of the turn that took the message up", () => {
+    const items = [
+      user("hi"),
+      started,
+      assistant("let me see", ["wait"]),
+      result("completed"),
+      assistant("84"),
+      ended("answered")
+    ]
+    const answer = items.reduce(Answer.next, Answer.start(messageId))
+    assert.strictEqual(answer.text, "84")
+    assert.strictEqual(answer.end?.state, "answered")
+    assert.deepStrictEqual(answer.usage, { inputTokens: 6, outputTokens: 4 })
+    assert.strictEqual(answer.steps, 2)
+  })
+
+  it("does not take another message's turn for its own", () => {
+    const other = MessageId.make(`msg_${"1".repeat(26)}`)
+    const items = [started, assistant("not for you"), ended("answered")]
+    assert.strictEqual(items.reduce(Answer.next, Answer.start(other)).end, undefined)
+    const folded = entry({ _tag: "MessagesFolded", turnId, messageIds: [other] })
+    assert.strictEqual([folded, ...items.slice(1)].reduce(Answer.next, Answer.start(other)).text, "not for you")
+  })
+})
+
+describe("Transcript", () => {
+  it("has one line for each call, with its one result", () => {
+    const entries = [
+      user("hi"),
+      started,
+      assistant("", ["wait"]),
+      result("completed"),
+      assistant("done"),
+      ended("answered")
+    ]
+    const stored = entries.flatMap((item) => (item._tag === "Entry" ? [item.stored] : []))
+    assert.strictEqual(Transcript.render(stored, none), `1970-01-01 00:00 › hi\n  ✓ wait {"a":1} (1.2 s)\ndone\n`)
+    assert.include(Transcript.render(stored.slice(0, 3), none), "… wait")
+    assert.include(Transcript.render(stored.slice(3), none), "✓ wait")
+  })
+})
+
+describe("SlashCommand", () => {
+  it("tells commands from messages", () => {
+    assert.isUndefined(SlashCommand.parse("hello /help"))
+    assert.isUndefined(SlashCommand.parse("//not a command"))
+    assert.deepStrictEqual(SlashCommand.parse("/thread  work "), { _tag: "Thread", name: "work" })
+    assert.deepStrictEqual(SlashCommand.parse("/history 5"), { _tag: "History", limit: 5 })
+    assert.strictEqual(SlashCommand.parse("/history 5000")?._tag, "Unknown")
+    assert.strictEqual(SlashCommand.parse("/nonsense")?._tag, "Unknown")
+    for (const name of SlashCommand.help.matchAll(/^\/(\w+)/gm)) {
+      assert.notStrictEqual(SlashCommand.parse(`/${name[1]} 1`)?._tag, "Unknown")
+    }
+  })
+})
