@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Redactor from "../../src/observability/Redactor.ts"
+import type * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
 import * as Models from "../model/Models.ts"
@@ -28,19 +29,31 @@ import * as DataDirectory from "../storage/DataDirectory.ts"
 import * as Tools from "../tools/Tools.ts"
 import * as PullChannels from "./PullChannels.ts"
 
-export interface Options extends CommandLine.Place {
+export interface Options extends Surroundings {
   /** Instead of `[http].port`: 0 picks a free one. */
   readonly port?: number | undefined
+  /** Tools beside the built-in ones, with the grants they need. They are there before the first conversation runs. */
+  readonly tools?: Layer.Layer<never, ToolRegistry.RegisterError, Below>
+}
+
+interface Surroundings extends CommandLine.Place {
   /** Whether the log also goes to standard error. */
   readonly terminalLog: boolean
 }
+
+/** The services that tools may use. */
+export type Below = Layer.Success<ReturnType<typeof below>>
 
 /** A whole daemon, serving for as long as the layer lives. Its services stay visible, for programs that embed it. */
 export const layer = (options: Options) =>
   server(options).pipe(
     Layer.provideMerge(Runtime.conversations),
-    Layer.provideMerge(registered),
-    Layer.provideMerge(Runtime.agents),
+    Layer.provideMerge(Layer.mergeAll(PullChannels.layer, Tools.layer, options.tools ?? Layer.empty)),
+    Layer.provideMerge(below(options))
+  )
+
+const below = (options: Surroundings) =>
+  Runtime.agents.pipe(
     Layer.provideMerge(Layer.merge(Runtime.registries, Models.layer)),
     Layer.provideMerge(Runtime.repositories),
     Layer.provideMerge(Database.layer),
@@ -54,10 +67,7 @@ const server = (options: Options) =>
     Layer.provideMerge(Layer.merge(AccessToken.layer, Overview.layer))
   )
 
-/** The tools and channels are there before the first conversation runs. */
-const registered = Layer.merge(PullChannels.layer, Tools.layer)
-
-const foundation = (options: Options) =>
+const foundation = (options: Surroundings) =>
   Log.layer({ terminal: options.terminalLog }).pipe(
     Layer.provideMerge(DataDirectory.layerLocked),
     Layer.provideMerge(Log.layerTerminal({ terminal: options.terminalLog })),

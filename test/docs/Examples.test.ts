@@ -3,8 +3,10 @@
  * they are.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { execFile } from "node:child_process"
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { watch } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -36,25 +38,69 @@ describe("the pages", () => {
   }
 })
 
-describe("Embed.ts", () => {
-  const run = (dataDirectory: string) =>
-    promisify(execFile)(process.execPath, ["--conditions=troupe-source", "docs/examples/Embed.ts"], {
-      env: { ...process.env, TROUPE_DATA_DIR: dataDirectory }
-    })
+describe("README.md", () => {
+  it("shows what the command prints", () =>
+    inTemporary(async (folder) => {
+      const { stdout } = await node(folder, "layers/cli/bin.js", "chat", "--once", "what is 12*(3+4)?")
+      assert.include(readFileSync("README.md", "utf8"), `$ npx troupe chat --once "what is 12*(3+4)?"\n${stdout}`)
+    }))
+})
 
-  it("prints what the page says, and the second time finds the answer on disk", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "troupe-embed-"))
-    try {
-      const first = await run(folder)
-      const second = await run(folder)
+describe("Embed.ts", () => {
+  it("prints what the page says, and the second time finds the answer on disk", () =>
+    inTemporary(async (folder) => {
+      const first = await node(folder, "docs/examples/Embed.ts")
+      const second = await node(folder, "docs/examples/Embed.ts")
       const answer = 'The shelf says: {"article":"teapot","count":4}\n'
       assert.strictEqual(first.stdout, `Accepted: it is on disk.\n${answer}`)
       assert.strictEqual(second.stdout, `Asked before; the answer is on disk.\n${answer}`)
-      const page = pages.find(({ path }) => path === "docs/embedding.md")
-      assert.include(page?.text, first.stdout)
-      assert.include(page?.text, second.stdout)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
+      const page = readFileSync("docs/embedding.md", "utf8")
+      assert.include(page, first.stdout)
+      assert.include(page, second.stdout)
+    }))
 })
+
+describe("DaemonWithTool.ts", () => {
+  it("is a daemon that has the tool beside the built-in ones", () =>
+    inTemporary(async (folder) => {
+      const up = appears(folder, "endpoint.json")
+      const daemon = spawn(process.execPath, ["--conditions=troupe-source", "docs/examples/DaemonWithTool.ts"], {
+        env: environment(folder),
+        stdio: ["ignore", "ignore", "inherit"]
+      })
+      const ended = once(daemon, "exit")
+      try {
+        await Promise.race([up, ended])
+        const { stdout } = await node(folder, "layers/cli/bin.js", "tools")
+        assert.include(stdout, "\nstock_level (2 seconds; interruptible; replay safe; may use Shelf)\n")
+        assert.include(stdout, "calculate_expression")
+      } finally {
+        daemon.kill("SIGINT")
+        await ended
+      }
+    }))
+})
+
+/** A data directory for one test, with settings that keep its daemons off the usual port. */
+async function inTemporary(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-examples-"))
+  try {
+    writeFileSync(join(folder, "config.toml"), "[http]\nport = 0\n")
+    await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function environment(folder: string) {
+  return { ...process.env, TROUPE_DATA_DIR: folder, TROUPE_CONFIG: join(folder, "config.toml") }
+}
+
+function node(folder: string, ...args: ReadonlyArray<string>) {
+  return promisify(execFile)(process.execPath, ["--conditions=troupe-source", ...args], { env: environment(folder) })
+}
+
+/** Resolves when the folder has the file. */
+async function appears(folder: string, file: string): Promise<void> {
+  for await (const { filename } of watch(folder)) if (filename === file && existsSync(join(folder, file))) return
+}
