@@ -1,0 +1,303 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import * as AiError from "effect/ai/AiError"
+import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
+import { Conversations } from "../../src/conversation/Conversations.ts"
+import { end, fail, finish, never, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
+import type * as Scripted from "../../src/testing/ScriptedModel.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+import * as Fixtures from "./Fixtures.ts"
+
+const say = (layer: ReturnType<typeof TestRuntime.layer>) =>
+  Effect.flatMap(TestRuntime.TestRuntime, (troupe) => troupe.say("go")).pipe(Effect.provide(layer))
+
+const reasonOf = (entries: ReadonlyArray<Entry.Entry>) =>
+  entries.flatMap((entry) => (entry._tag === "TurnEnded" ? [entry.reason ?? entry.failure?.code ?? entry.state] : []))
+
+/** A different call each time, so that no other limit speaks first. */
+const forEver = (calls: number): Scripted.Scripts => ({ index }) =>
+  Array.from({ length: calls }, (_, nth) => toolCall("look", { text: `${index}.${nth}` }))
+
+describe("a turn ends", () => {
+  it.effect("after its steps, with words of its own and one result for each call", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({ scripts: forEver(1), tools: Fixtures.echo, settings: { llm: { max_tool_iterations: 3 } } })
+      )
+      assert.strictEqual(outcome.state, "failed")
+      assert.deepStrictEqual(reasonOf(outcome.entries), ["max_steps"])
+      assert.strictEqual(outcome.failure?.code, "turn:max_steps")
+      assert.include(outcome.answer, "3 steps")
+      assert.strictEqual(Fixtures.results(outcome.entries).length, 3)
+    })
+  )
+
+  it.effect("before the response that would use up its calls, which is refused as a whole", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({ scripts: forEver(5), tools: Fixtures.echo, settings: { llm: { max_tool_iterations: 4 } } })
+      )
+      assert.deepStrictEqual(reasonOf(outcome.entries), ["max_tool_calls"])
+      const results = Fixtures.results(outcome.entries)
+      assert.deepStrictEqual(
+        results.map(([, result]) => result),
+        [...Array<string>(10).fill("completed"), ...Array<string>(5).fill("skipped")]
+      )
+    })
+  )
+
+  it.effect("when the same step gives the same three times", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({ scripts: () => [toolCall("look", { text: "same" })], tools: Fixtures.echo })
+      )
+      assert.deepStrictEqual(reasonOf(outcome.entries), ["repeated_iteration"])
+      assert.strictEqual(Fixtures.results(outcome.entries).length, 3)
+      assert.include(outcome.answer, "look")
+      assert.include(outcome.answer, "same")
+    })
+  )
+
+  it.effect("after three responses that were cut off, none of which is run", () =>
+    Effect.gen(function* () {
+      const ran: Array<string> = []
+      const outcome = yield* say(
+        TestRuntime.layer({
+          scripts: ({ index }) =>
+            index % 2 === 0
+              ? [toolCall("look", `{"text": "whole ${index}"}`), finish("length")]
+              : [toolCall("look", { text: `cut ${index}` }), end],
+          tools: Fixtures.tools(({ text }) => Effect.sync(() => (ran.push(text), text)))
+        })
+      )
+      assert.deepStrictEqual(ran, [])
+      assert.deepStrictEqual(reasonOf(outcome.entries), ["truncated_tool_call"])
+      assert.deepStrictEqual(
+        Fixtures.results(outcome.entries),
+        Array.from({ length: 3 }, () => ["look", "invalid", "invalid_tool_arguments"] as const)
+      )
+    })
+  )
+
+  it.effect("not for arguments that are readable but do not fit, and counts anew after a good call", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({
+          scripts: ({ index }) => {
+            if (index < 4) return [toolCall("look", { wrong: index })]
+            if (index < 6) return [toolCall("look", `{"text": "never close ${index}`)]
+            if (index === 6) return [toolCall("look", { text: "good" })]
+            if (index < 9) return [toolCall("look", `{"text": "nor here ${index}`)]
+            return [text("done")]
+          },
+          tools: Fixtures.echo
+        })
+      )
+      assert.strictEqual(outcome.answer, "done")
+    })
+  )
+
+  it.effect("when the model stays silent, however often it is asked, and keeps nothing empty", () =>
+    Effect.gen(function* () {
+      const outcome = yield* Fixtures.whileTimePasses(
+        say(
+          TestRuntime.layer({
+            scripts: ({ index }) => (index % 2 === 0 ? [] : [text("  \n")]),
+            settings: { llm: { retry_attempts: 2 } }
+          })
+        )
+      )
+      assert.strictEqual(outcome.failure?.code, "model:empty_response")
+      assert.include(outcome.failure?.message ?? "", "3 times")
+      assert.notInclude(Fixtures.kinds(outcome.entries), "AssistantMessage")
+    })
+  )
+
+  it.effect("when the model fails, and the next message works", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const failed = yield* troupe.say("first")
+      assert.strictEqual(failed.state, "failed")
+      assert.strictEqual(failed.failure?.code, "model:authentication")
+      assert.strictEqual((yield* troupe.say("second")).answer, "back")
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [[fail(new AiError.AuthenticationError({ kind: "InvalidKey" }))], [text("back")]]
+        })
+      )
+    )
+  )
+
+  it.effect("when its time is up: the running call is cancelled and has its result", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const accepted = yield* troupe.accept("go")
+      const model = yield* ScriptedModel
+      yield* model.awaitRequests(1)
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual((yield* (yield* Conversations).inspect(accepted.threadId)).running?.steps, 1)
+      yield* TestClock.adjust("2 seconds")
+      const outcome = yield* troupe.outcome(accepted)
+      assert.strictEqual(outcome.failure?.code, "turn:timeout")
+      assert.deepStrictEqual(Fixtures.results(outcome.entries), [
+        ["look", "cancelled", "tool:cancelled"],
+        ["look", "skipped", "turn:ended"]
+      ])
+      assert.strictEqual((yield* troupe.say("again")).answer, "here")
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [
+            [toolCall("look", { text: "long" }), toolCall("look", { text: "after" })],
+            [text("here")]
+          ],
+          tools: Fixtures.tools(() => Effect.never),
+          settings: { runtime: { agent_timeout_seconds: 30 } }
+        })
+      )
+    )
+  )
+
+  it.effect("in a model response that does not come", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const accepted = yield* troupe.accept("go")
+      yield* (yield* ScriptedModel).awaitRequests(1)
+      yield* TestClock.adjust("31 seconds")
+      const outcome = yield* troupe.outcome(accepted)
+      assert.strictEqual(outcome.failure?.code, "turn:timeout")
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [[text("well"), never]],
+          settings: { runtime: { agent_timeout_seconds: 30 } }
+        })
+      )
+    )
+  )
+})
+
+describe("a turn goes on", () => {
+  it.effect("with one correction for a failure that repeats", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({
+          scripts: ({ index }) =>
+            index < 4 ? [toolCall("look", { text: index < 2 ? "broken" : `other ${index}` })] : [text("it is broken")],
+          tools: Fixtures.tools(({ text }) => (text === "broken" ? Effect.fail("broken") : Effect.succeed(text)))
+        })
+      )
+      assert.strictEqual(outcome.answer, "it is broken")
+      const guidance = outcome.entries.filter((entry) => entry._tag === "Guidance")
+      assert.strictEqual(guidance.length, 1)
+      assert.include(guidance[0]?.text ?? "", "look")
+    })
+  )
+
+  it.effect("when a tool may not be called again in the same turn", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({
+          scripts: ({ index }) => (index < 3 ? [toolCall("rare", { text: `${index}` })] : [text("enough")]),
+          tools: Fixtures.echo
+        })
+      )
+      assert.deepStrictEqual(
+        Fixtures.results(outcome.entries).map(([, result, code]) => [result, code]),
+        [
+          ["completed", ""],
+          ["completed", ""],
+          ["failed", "tool:per_turn_limit"]
+        ]
+      )
+    })
+  )
+
+  it.effect("when a call is denied: the others of its response are not run and nobody is asked about them", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const events = yield* Fixtures.recordEvents
+      const accepted = yield* troupe.accept("go")
+      yield* events.until((event) => event._tag === "ApprovalRequested")
+      const conversations = yield* Conversations
+      const { approvals } = yield* conversations.inspect(accepted.threadId)
+      for (const { approvalId } of approvals) {
+        yield* conversations.decide(accepted.threadId, approvalId, "denied", "owner")
+      }
+      const outcome = yield* troupe.outcome(accepted)
+      assert.strictEqual(outcome.answer, "understood")
+      assert.deepStrictEqual(Fixtures.results(outcome.entries), [
+        ["look", "completed", ""],
+        ["pay", "denied", "tool_approval:denied"],
+        ["pay", "skipped", "turn:after_denial"],
+        ["look", "skipped", "turn:after_denial"]
+      ])
+      assert.strictEqual(events.seen.filter((event) => event._tag === "ApprovalRequested").length, 1)
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [
+            [
+              toolCall("look", { text: "a" }),
+              toolCall("pay", { text: "b" }),
+              toolCall("pay", { text: "c" }),
+              toolCall("look", { text: "d" })
+            ],
+            [text("understood")]
+          ],
+          tools: Fixtures.echo,
+          settings: { tools: { approval: { require_approval: ["pay"] } } }
+        })
+      )
+    )
+  )
+
+  it.effect("while a person is asked, however long that takes", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const events = yield* Fixtures.recordEvents
+      const accepted = yield* troupe.accept("go")
+      yield* events.until((event) => event._tag === "ApprovalRequested")
+      yield* TestClock.adjust("200 seconds")
+      const conversations = yield* Conversations
+      const { approvals } = yield* conversations.inspect(accepted.threadId)
+      assert.strictEqual(approvals.length, 1)
+      for (const { approvalId } of approvals) {
+        yield* conversations.decide(accepted.threadId, approvalId, "approved", "owner")
+      }
+      const outcome = yield* troupe.outcome(accepted)
+      assert.strictEqual(outcome.answer, "paid")
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [[toolCall("pay", { text: "b" })], [text("paid")]],
+          tools: Fixtures.echo,
+          settings: {
+            runtime: { agent_timeout_seconds: 30 },
+            tools: { approval: { require_approval: ["pay"], timeout_seconds: 900 } }
+          }
+        })
+      )
+    )
+  )
+
+  it.effect("with tools that have odd names or arguments, in a history that every provider takes", () =>
+    Effect.gen(function* () {
+      const outcome = yield* say(
+        TestRuntime.layer({
+          scripts: ({ index }) => {
+            if (index === 0) return [toolCall("no such tool!", { text: "x" }), toolCall("", { "\ud800": "\0" })]
+            if (index === 1) return [toolCall("y".repeat(300), "not json \ud83d"), toolCall("look", [1, 2])]
+            if (index === 2) return [text("half \ud83d and \0"), toolCall("look", { text: "\ud83d\0" })]
+            return [text("fine")]
+          },
+          tools: Fixtures.tools(({ text }) => Effect.succeed(`${text} \ud800\0`))
+        })
+      )
+      assert.strictEqual(outcome.answer, "fine")
+      assert.strictEqual(Fixtures.results(outcome.entries).length, 5)
+    })
+  )
+})
