@@ -1,0 +1,84 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { join } from "node:path"
+import * as Program from "./Program.ts"
+import * as Tmux from "./Tmux.ts"
+
+// Where there is no tmux the test is skipped, and says so in its name.
+describe.skipIf(!Tmux.isHere)(`chat in a terminal${Tmux.isHere ? "" : " (skipped: tmux is not installed)"}`, () => {
+  it.live(
+    "streams, asks, stops, and survives resizing, wide characters and pasting",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* Program.place
+        const files = yield* FileSystem.FileSystem
+        yield* files.writeFileString(
+          join(at.home, "config.toml"),
+          `[tools.wait]\nenabled = true\n[tools.approval]\nrequire_approval = ["calculate*"]\n`
+        )
+        const terminal = yield* Tmux.start(at, ["chat"], { columns: 80, rows: 24 })
+        yield* terminal.shows("/help")
+        yield* terminal.shows("\n›")
+
+        yield* terminal.type("what is 12*(3+4)?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("Allow calculate_expression?")
+        // A key right after the question is not an answer to it, so this may take more than one.
+        yield* Effect.repeat(Effect.andThen(terminal.press("y"), terminal.screen()), {
+          until: (shown) => shown.includes("✓ calculate_expression")
+        })
+        yield* terminal.shows("84")
+        yield* terminal.press("C-u")
+        const answered = yield* terminal.screen()
+        assert.strictEqual(answered.split("✓ calculate_expression").length, 2)
+        assert.strictEqual(answered.split("› what is 12*(3+4)?").length, 2)
+
+        yield* terminal.type("what is 2+2?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("Allow calculate_expression? expression: 2+2")
+        yield* Effect.repeat(Effect.andThen(terminal.press("n"), terminal.screen()), {
+          until: (shown) => shown.includes("✗ calculate_expression")
+        })
+        yield* terminal.press("C-u")
+
+        yield* terminal.type("wait 60 seconds")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("… wait")
+        yield* terminal.type("日本語 🙂 typed while it runs")
+        yield* terminal.shows("typed while it runs")
+        yield* terminal.resize(44, 18)
+        yield* terminal.shows("typed while it runs")
+        yield* terminal.resize(100, 30)
+        yield* terminal.press("C-c")
+        const stopped = yield* terminal.shows("[stopped")
+        assert.strictEqual(stopped.split("typed while it runs").length, 2, stopped)
+        yield* terminal.press("C-u")
+
+        yield* terminal.paste("first line\nsecond line")
+        const pasted = yield* terminal.shows("  second line")
+        assert.include(pasted, "› first line")
+        yield* terminal.press("C-u", "BSpace", "C-u")
+
+        yield* terminal.type("/thread other")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("── console:other ──")
+        yield* terminal.type("/nonsense")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("there is no command /nonsense")
+
+        // Another console finds the daemon of this one, and this one shows what the other says.
+        const other = yield* Program.run(at, ["chat", "--thread", "other", "--once", "hello"])
+        assert.strictEqual(other.code, 0, other.stderr)
+        yield* terminal.type("/thread other")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("› hello")
+
+        yield* terminal.press("C-c")
+        yield* terminal.ended
+        assert.isFalse(yield* files.exists(join(at.data, "endpoint.json")))
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    90_000
+  )
+})
