@@ -2,6 +2,9 @@
  * References to environment variables in a settings document: `${NAME}` in any text, at any depth; `$${NAME}` stands for the
  * text `${NAME}`. Other notations (`$NAME`, `${NAME:-x}`) are plain text. Keys are never expanded, inserted text is not
  * expanded again, and since the document is already parsed, no value of a variable can change its structure.
+ *
+ * `${secret:NAME}` is kept for secrets of a vault. As long as there is none, such a reference is refused: it would be sent
+ * to a provider as the text that it is.
  */
 import * as Document from "./Document.ts"
 import type { Finding, Path } from "./Rule.ts"
@@ -32,20 +35,20 @@ export const expand = (document: unknown, environment: ReadonlyMap<string, strin
     if (typeof value !== "string") return value
     const names = references(value)
     const missing = names.filter((name) => !environment.has(name))
-    findings.push(...missing.map((name) => unset(name, path)))
+    findings.push(...missing.map((name) => unset(name, path)), ...(refersToVault(value) ? [noVault(path)] : []))
     if (names.length > 0)
       origins.set(Document.formatPath(path), `(from ${names.map((name) => `\${${name}}`).join(", ")})`)
     return missing.length > 0
       ? value
-      : value.replace(reference, (written: string, name: string) =>
-          written.startsWith("$$") ? written.slice(1) : (environment.get(name) ?? written)
+      : value.replace(reference, (written: string, name: string | undefined) =>
+          written.startsWith("$$") ? written.slice(1) : (environment.get(name ?? "") ?? written)
         )
   })
   return { document: expanded, findings, origin: (path) => origins.get(Document.formatPath(path)) }
 }
 
 /** An escaped reference is matched too, so that it is stepped over as a whole. */
-const reference = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+const reference = /\$?\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|secret:([A-Za-z_][A-Za-z0-9_.-]*))\}/g
 
 const references = (text: string): ReadonlyArray<string> => [
   ...new Set(
@@ -54,6 +57,16 @@ const references = (text: string): ReadonlyArray<string> => [
     )
   )
 ]
+
+const refersToVault = (text: string): boolean =>
+  Array.from(text.matchAll(reference)).some(([written, , secret]) => secret !== undefined && !written.startsWith("$$"))
+
+const noVault = (path: Path): Finding => ({
+  path,
+  found: "a reference to a secret of a vault, which this version does not have",
+  expected: "a value, or a reference to an environment variable",
+  hint: "use ${NAME}, or write $${secret:…} if the text itself is meant"
+})
 
 const unset = (name: string, path: Path): Finding => ({
   path,

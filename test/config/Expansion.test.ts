@@ -24,7 +24,8 @@ describe("Expansion", () => {
     ["$${UNSET}", "${UNSET}"],
     ["${REF}", "${A}"],
     ["$A ${A:-x} ${2A} ${} ${A", "$A ${A:-x} ${2A} ${} ${A"],
-    ["${secret:A}", "${secret:A}"]
+    ["$${secret:A}", "${secret:A}"],
+    ["${secret:}", "${secret:}"]
   ])("%s becomes %s", (written, expected) => {
     assert.strictEqual(expand(written), expected)
     assert.deepStrictEqual(Expansion.expand(written, environment).findings, [])
@@ -51,6 +52,14 @@ describe("Expansion", () => {
       ]
     )
     assert.deepStrictEqual(expanded.document, { a: { list: ["one", document.a.list[1]] }, b: "${NOPE}" })
+  })
+
+  it("refuses a reference to a vault, which there is none of, without naming the secret", () => {
+    const { findings } = Expansion.expand({ key: "a${secret:DOOR.KEY}b" }, environment)
+    assert.deepStrictEqual(
+      findings.map(({ found, path }) => [Document.formatPath(path), found]),
+      [["key", "a reference to a secret of a vault, which this version does not have"]]
+    )
   })
 
   it("does not change its input", () => {
