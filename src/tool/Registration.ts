@@ -72,6 +72,7 @@ export const bind = <T extends Tool.Any>(
   const parametersCodec = Schema.toCodecJson(tool.parameters)
   const successCodec = Schema.toCodecJson(tool.success)
   const decodeParameters = Schema.decodeUnknownEffect(parametersCodec, { errors: "all", onExcessProperty: "error" })
+  const takesNothing = Object.keys(tool.parameters.fields).length === 0
   const encodeSuccess = Schema.encodeEffect(successCodec)
   const decodeSuccess = Schema.decodeUnknownEffect(successCodec)
   const isFailure = Schema.is(tool.failure)
@@ -89,6 +90,10 @@ export const bind = <T extends Tool.Any>(
     offeredWhen,
     parameters: ParameterSchema.toJsonSchema(tool.parameters),
     prepare: Effect.fnUntraced(function* ({ call, granted, parameters }) {
+      // A struct without fields takes anything, whatever it is told about excess properties.
+      if (takesNothing && Object.keys(parameters).length > 0) {
+        return yield* new ToolError.InvalidToolArguments({ tool: tool.name, problem: "it takes no parameters" })
+      }
       const decoded = yield* Effect.mapError(
         decodeParameters(Arguments.dropNulls(parametersCodec.ast, parameters)),
         (error) => new ToolError.InvalidToolArguments({ tool: tool.name, problem: problemOf(error) })

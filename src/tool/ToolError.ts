@@ -63,7 +63,8 @@ export class UnknownTool extends Schema.TaggedError<UnknownTool>()("UnknownTool"
   readonly code = "tool:unknown"
   override get message() {
     const offered = this.offered.length === 0 ? "No tool is offered." : `Offered are: ${this.offered.join(", ")}.`
-    return `There is no tool ${JSON.stringify(this.tool)} in this turn. ${offered}`
+    const shell = this.offered.includes("bash") ? " To run a command of the system, call bash." : ""
+    return `There is no tool ${JSON.stringify(this.tool)} in this turn. ${offered}${shell}`
   }
 }
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { Approvals } from "../../src/approval/Approvals.ts"
+import type * as Event from "../../src/event/Event.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
 
@@ -23,7 +24,7 @@ const begin = Effect.fnUntraced(function* (channel?: string) {
   return { approvals, events, fiber, question, scope, callId }
 })
 
-const outcomesOf = (events: Effect.Success<typeof Fixtures.recordEvents>) =>
+const outcomesOf = (events: ReadonlyArray<Event.Event>) =>
   events.flatMap((event) => (event._tag === "ApprovalResolved" ? [[event.outcome, event.approver]] : []))
 
 describe("a question", () => {
@@ -47,10 +48,10 @@ describe("a question", () => {
         assert.strictEqual(late._tag, "ApprovalNotFound")
         assert.deepStrictEqual(yield* approvals.waiting(scope.threadId), [])
         assert.deepStrictEqual(
-          events.map((event) => event._tag),
+          (yield* events.all).map((event) => event._tag),
           ["ApprovalRequested", "ApprovalResolved"]
         )
-        assert.deepStrictEqual(outcomesOf(events), [[decision, "owner"]])
+        assert.deepStrictEqual(outcomesOf(yield* events.all), [[decision, "owner"]])
       }
     }).pipe(Effect.provide(asking))
   )
@@ -64,7 +65,7 @@ describe("a question", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Fiber.join(fiber), "expired")
       yield* Effect.flip(approvals.decide(question.approvalId, "approved", "owner"))
-      assert.deepStrictEqual(outcomesOf(events), [["expired", undefined]])
+      assert.deepStrictEqual(outcomesOf(yield* events.all), [["expired", undefined]])
     }).pipe(Effect.provide(asking))
   )
 
@@ -75,7 +76,7 @@ describe("a question", () => {
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(yield* approvals.waiting(scope.threadId), [])
       yield* Effect.flip(approvals.decide(question.approvalId, "approved", "owner"))
-      assert.deepStrictEqual(outcomesOf(events), [["cancelled", undefined]])
+      assert.deepStrictEqual(outcomesOf(yield* events.all), [["cancelled", undefined]])
     }).pipe(Effect.provide(asking))
   )
 
@@ -84,7 +85,7 @@ describe("a question", () => {
       const { events, fiber, question } = yield* begin("console")
       assert.isUndefined(question)
       assert.strictEqual(yield* Fiber.join(fiber), "nobody-to-ask")
-      assert.deepStrictEqual(outcomesOf(events), [["nobody-to-ask", undefined]])
+      assert.deepStrictEqual(outcomesOf(yield* events.all), [["nobody-to-ask", undefined]])
     }).pipe(Effect.provide(asking))
   )
 

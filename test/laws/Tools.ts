@@ -80,6 +80,18 @@ export const laws = <E>(name: string, tools: Layer.Layer<ToolCalls | ToolRegistr
       }).pipe(Effect.provide(tools))
     )
 
+    it.effect("refuse a parameter they do not know, and say so without repeating its value", () =>
+      Effect.gen(function* () {
+        const turn = yield* Fixtures.startTurn()
+        for (const tool of yield* (yield* ToolRegistry).all) {
+          const parameters = yield* Fixtures.sample(tool.parameters, 1)
+          const result = yield* Fixtures.callTool(turn, tool.name, { ...parameters, no_such_parameter: "canary" })
+          assert.strictEqual(result.errorCode, "invalid_tool_arguments", tool.name)
+          assert.notInclude(result.text, "canary", tool.name)
+        }
+      }).pipe(Effect.provide(tools))
+    )
+
     it.effect.prop(
       "answer any arguments with one result, in time",
       { written: Schema.String, any: Schema.Json },

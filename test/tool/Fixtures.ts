@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Queue from "effect/Queue"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
@@ -100,15 +101,22 @@ export const sample = Effect.fnUntraced(function* <S extends Schema.Constraint>(
   return value
 })
 
-/** Collects events as they come; reading the list waits for nothing. */
+/** Records events from now on. `all` gives those that were published before it ran, in order. */
 export const recordEvents = Effect.gen(function* () {
-  const seen: Array<Event.Event> = []
-  const stream = yield* (yield* EventBus).subscribe
-  yield* Effect.forkScoped(
-    Stream.runForEach(stream, (event) => Effect.sync(() => seen.push(event))),
-    {
-      startImmediately: true
+  const bus = yield* EventBus
+  const seen = yield* Queue.unbounded<Event.Event>()
+  const stream = yield* bus.subscribe
+  yield* Effect.forkScoped(Stream.runForEach(stream, (event) => Queue.offer(seen, event)))
+  const before: Array<Event.Event> = []
+  const all = Effect.gen(function* () {
+    // Events come in the order of publishing: what was published before the mark is there when the mark is.
+    const by = yield* Ids.makeCallId
+    yield* bus.publish({ _tag: "TurnStopRequested", threadId: yield* Ids.makeThreadId, by })
+    while (true) {
+      const event = yield* Queue.take(seen)
+      if (event._tag === "TurnStopRequested" && event.by === by) return before.slice()
+      before.push(event)
     }
-  )
-  return seen
+  })
+  return { all }
 })

@@ -99,9 +99,9 @@ describe("a call", () => {
         text: '{"text":"abab"}',
         data: { text: "abab" }
       })
-      yield* Effect.yieldNow
-      assert.deepStrictEqual(phases(events), ["started", "completed"])
-      assert.strictEqual(events[0]?._tag === "ToolCall" ? events[0].detail : "", "`echo` text=ab")
+      const seen = yield* events.all
+      assert.deepStrictEqual(phases(seen), ["started", "completed"])
+      assert.strictEqual(seen[0]?._tag === "ToolCall" ? seen[0].detail : "", "`echo` text=ab")
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
   )
 
@@ -315,8 +315,7 @@ describe("cancelling", () => {
         yield* Fiber.interrupt(fiber)
         assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
         assert.deepStrictEqual(yield* Ref.get(held.log), ["interrupted"])
-        yield* Effect.yieldNow
-        assert.deepStrictEqual(phases(events), ["started", "failed"])
+        assert.deepStrictEqual(phases(yield* events.all), ["started", "failed"])
       }).pipe(Effect.provide(Layer.provideMerge(held.layer, Fixtures.pipeline())))
     })
   )
@@ -449,8 +448,12 @@ describe("approval", () => {
       const { events, result, tools } = yield* decideFirst("approved")
       assert.strictEqual(result.outcome, "completed")
       assert.deepStrictEqual(yield* (yield* Approvals).waiting(tools.scope.threadId), [])
-      yield* Effect.yieldNow
-      assert.deepStrictEqual(phases(events).slice(2), ["started", "ApprovalRequested", "ApprovalResolved", "completed"])
+      assert.deepStrictEqual(phases(yield* events.all).slice(2), [
+        "started",
+        "ApprovalRequested",
+        "ApprovalResolved",
+        "completed"
+      ])
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking))))
   )
 
@@ -459,8 +462,12 @@ describe("approval", () => {
       const { events, result } = yield* decideFirst("denied")
       assert.strictEqual(result.outcome, "denied")
       assert.strictEqual(result.errorCode, "tool_approval:denied")
-      yield* Effect.yieldNow
-      assert.deepStrictEqual(phases(events).slice(2), ["started", "ApprovalRequested", "ApprovalResolved", "failed"])
+      assert.deepStrictEqual(phases(yield* events.all).slice(2), [
+        "started",
+        "ApprovalRequested",
+        "ApprovalResolved",
+        "failed"
+      ])
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking))))
   )
 

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { readFileSync } from "node:fs"
+import * as Describe from "../../layers/tools/Describe.ts"
+import * as Tools from "../../layers/tools/Tools.ts"
+import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
+import { catalogue } from "../../src/tools/Catalogue.ts"
+import { CalculationFailed } from "../../src/tools/utility/CalculateExpression.ts"
+import { UnknownDirective } from "../../src/tools/utility/CurrentDatetime.ts"
+import * as Fixtures from "../tool/Fixtures.ts"
+
+const page = readFileSync(new URL("../../docs/tools.md", import.meta.url), "utf8")
+const items = catalogue.flatMap((group) => group.items)
+
+describe("the page about tools", () => {
+  it("is what the definitions say", () => {
+    assert.strictEqual(page, Describe.intoPage(page), "run `node .ci/ToolDocs.ts`")
+    assert.include(page, Describe.reference())
+    assert.strictEqual(Describe.intoPage("# Hello\n"), "# Hello\n")
+  })
+
+  it.effect("has every tool that is registered, and no other", () =>
+    Effect.gen(function* () {
+      const registered = (yield* (yield* ToolRegistry).all).map((tool) => tool.name).toSorted()
+      assert.deepStrictEqual(items.map(({ tool }) => tool.name).toSorted(), registered)
+    }).pipe(
+      Effect.provide(
+        Tools.layer.pipe(
+          Layer.provide(Layer.succeed(ConfigSource, { _tag: "Defaults" })),
+          Layer.provideMerge(Fixtures.pipeline())
+        )
+      )
+    )
+  )
+
+  it("names every failure that a tool declares", () => {
+    const codes = [
+      ...CalculationFailed.fields.reason.literals.map((reason) => new CalculationFailed({ reason }).code),
+      new UnknownDirective({ directive: "%Q" }).code
+    ]
+    assert.deepStrictEqual(items.flatMap(({ failures }) => Object.keys(failures)).toSorted(), codes.toSorted())
+  })
+})
