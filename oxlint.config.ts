@@ -21,13 +21,17 @@ export default defineConfig({
     "import/no-namespace": "off",
     // A namespace and its class share a name on purpose.
     "import/no-named-as-default-member": "off",
-    "import/no-unassigned-import": "off"
+    "import/no-unassigned-import": "off",
+    // A local value may be named after what it is, even where a function of the module has the same word for its name.
+    "no-shadow": "off"
   },
   overrides: [
     { files: ["src/**", "layers/**", "extensions/**"], rules: set(house, "error") },
     { files: ["layers/tools/**"], rules: set(["no-uninterruptible"], "error") },
     // The public entries are the only barrels.
     { files: ["{src,layers}/index.ts", "{src,layers}/*/index.ts"], rules: set(["no-barrel"], "off") },
+    // A benchmark does one thing after another on purpose.
+    { files: ["test/bench/**"], rules: { "no-await-in-loop": "off" } },
     ...exemptions.map((exemption) => ({ files: [...exemption.files], rules: set(exemption.rules, "off") }))
   ],
   ignorePatterns: ["dist/**", "coverage/**", "node_modules/**"]

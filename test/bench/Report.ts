@@ -48,7 +48,7 @@ export const table = (measurements: ReadonlyArray<Measurement>): string => {
 
 /** The value below which the share `q` of the samples lies. */
 export const quantile = (samples: ReadonlyArray<number>, q: number): number => {
-  const sorted = [...samples].sort((a, b) => a - b)
+  const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN
 }
 
