@@ -17,9 +17,7 @@ const make = Effect.gen(function* () {
   return Agents.Agents.of({
     main,
     get: (wanted) =>
-      wanted === name
-        ? Effect.succeed(main)
-        : Effect.fail(new Agents.AgentNotFound({ agent: wanted, known: [name] }))
+      wanted === name ? Effect.succeed(main) : Effect.fail(new Agents.AgentNotFound({ agent: wanted, known: [name] }))
   })
 })
 

@@ -33,9 +33,8 @@ export const policies = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = `${llm.prompts_dir}/policies`
   const names = yield* Effect.orElseSucceed(fs.readDirectory(directory), (): Array<string> => [])
-  const texts = yield* Effect.forEach(
-    names.filter((name) => name.endsWith(".md")).sort(),
-    (name) => optional(`${directory}/${name}`)
+  const texts = yield* Effect.forEach(names.filter((name) => name.endsWith(".md")).toSorted(), (name) =>
+    optional(`${directory}/${name}`)
   )
   return texts.filter((text) => text !== undefined)
 })

@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   const runTurn = (run: TurnRun): Effect.Effect<void, Journal.ClaimLost> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const fiber = yield* Effect.forkChild(runner.run(run))
+        const fiber = yield* Effect.forkChild(runner.run(run), { uninterruptible: true })
         const turn: Running = { turnId: run.turnId, fiber, stopRequested: false }
         running = turn
         decided.openUnsafe()

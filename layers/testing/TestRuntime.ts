@@ -20,7 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Conversations from "../../src/conversation/Conversations.ts"
-import type * as Journal from "../../src/conversation/Journal.ts"
+import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
 import * as DataDirectory from "../../src/storage/DataDirectory.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
@@ -40,6 +40,8 @@ export interface Options {
    * what else must be registered before a turn begins, such as the grants of their capabilities.
    */
   readonly tools?: Layer.Layer<never, ToolRegistry.RegisterError, Below>
+  /** Put around the journal, to see or to disturb what is written. */
+  readonly journal?: (journal: Journal.Journal["Service"]) => Journal.Journal["Service"]
 }
 
 /** How a message ended. */
@@ -93,7 +95,7 @@ export const layer = (options: Options, store: Layer.Layer<Database.Services> = 
     Layer.provide(options.tools ?? Layer.empty),
     Layer.provideMerge(Runtime.agents),
     Layer.provideMerge(
-      Layer.mergeAll(Runtime.repositories, Runtime.registries, ScriptedModel.layer(options.scripts, options.model))
+      Layer.mergeAll(repositories(options), Runtime.registries, ScriptedModel.layer(options.scripts, options.model))
     ),
     Layer.provideMerge(
       Layer.mergeAll(store, Layer.orDie(Settings.Settings.layer(options.settings ?? {})), temporaryDirectory)
@@ -101,6 +103,11 @@ export const layer = (options: Options, store: Layer.Layer<Database.Services> = 
     Layer.provideMerge(NodeServices.layer),
     Layer.orDie
   )
+
+const repositories = ({ journal }: Options) =>
+  journal === undefined
+    ? Runtime.repositories
+    : Layer.provideMerge(Layer.effect(Journal.Journal, Effect.map(Journal.Journal, journal)), Runtime.repositories)
 
 const make = Effect.gen(function* () {
   const channels = yield* Channels.Channels

@@ -179,13 +179,13 @@ const make = Effect.gen(function* () {
   const run = Effect.fn("TurnRunner.run")(function* (turn: TurnRun) {
     const session = Session.make(services, turn)
     const worked = ActiveTime.limit(work(session), settings.runtime.agent_timeout_seconds)
-    yield* slots
-      .use(
-        turn.thread,
-        Effect.flatMap(Effect.exit(worked), (exit) => settle(session, exit))
-      )
-      .pipe(Effect.onInterrupt(() => Effect.orDie(endings.interrupted(session))))
-  })
+    const inSlot = slots.use(
+      turn.thread,
+      Effect.flatMap(Effect.exit(worked), (exit) => settle(session, exit))
+    )
+    // An interruption that comes before the first step must find someone to answer it.
+    yield* Effect.interruptible(inSlot).pipe(Effect.onInterrupt(() => Effect.orDie(endings.interrupted(session))))
+  }, Effect.uninterruptible)
 
   /** A turn that failed ends here, whatever the failure was: the person is told, and the next message can be served. */
   const settle = (

@@ -16,7 +16,9 @@ export type Signal = typeof Signal.Type
 
 export const ConversationEntity = Entity.make("Conversation", [
   /** Something may be owed. Answered when nothing is any more. */
-  Rpc.make("Wake", { payload: { accepted: Schema.NullOr(Schema.Struct({ messageId: Ids.MessageId, seq: Schema.Int })) } }),
+  Rpc.make("Wake", {
+    payload: { accepted: Schema.NullOr(Schema.Struct({ messageId: Ids.MessageId, seq: Schema.Int })) }
+  }),
   Rpc.make("Stop", { payload: { by: Schema.String }, success: Conversations.StopOutcome }),
   Rpc.make("Decide", {
     payload: { approvalId: Ids.ApprovalId, decision: Approvals.Decision, approver: Schema.String },

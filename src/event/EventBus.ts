@@ -56,5 +56,9 @@ const nobody: Subscribers = new Set()
 const subscribeTo = (enter: (queue: Subscriber) => void, leave: (queue: Subscriber) => void) =>
   Effect.acquireRelease(
     Effect.tap(Queue.sliding<Event.Event, Cause.Done>(lag), (queue) => Effect.sync(() => enter(queue))),
-    (queue) => Effect.andThen(Effect.sync(() => leave(queue)), Queue.shutdown(queue))
+    (queue) =>
+      Effect.andThen(
+        Effect.sync(() => leave(queue)),
+        Queue.shutdown(queue)
+      )
   ).pipe(Effect.map(Stream.fromQueue))

@@ -91,7 +91,9 @@ export const AnswerFormat = Schema.Struct({
   kind: Schema.Literals(["text", "html", "markdown"]),
   disableLinkPreview: Schema.optionalKey(Schema.Boolean),
   attachments: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ path: Schema.String, type: Schema.String, caption: Schema.optionalKey(Schema.String) }))
+    Schema.Array(
+      Schema.Struct({ path: Schema.String, type: Schema.String, caption: Schema.optionalKey(Schema.String) })
+    )
   )
 })
 export type AnswerFormat = typeof AnswerFormat.Type

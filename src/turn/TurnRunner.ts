@@ -26,7 +26,8 @@ export class TurnRunner extends Context.Service<
     /**
      * Waits for a slot, then works until the turn has ended: answered, failed, stopped, or parked because it crashed the
      * process too often. When it is interrupted without a stop, the turn stays in the journal, to be resumed. When it is
-     * interrupted with one, the turn ends, and its messages with it, even if it had not begun.
+     * interrupted with one, the turn ends, and its messages with it, even if it had not begun: so the fiber that runs this
+     * must be forked uninterruptible, lest it be gone before its first step.
      */
     readonly run: (run: TurnRun) => Effect.Effect<void, Journal.ClaimLost>
   }

@@ -31,7 +31,10 @@ const measureForm = async (form: string, entry: ReadonlyArray<string>): Promise<
     await writeFile(config, `[storage]\ndata_dir = "${place}/data"\n[http]\nport = 0\n`)
     const started = performance.now()
     const { child } = await Processes.startUntil(
-      spawn(process.execPath, [...entry, "--config", config], { cwd: Processes.root, stdio: ["ignore", "pipe", "pipe"] }),
+      spawn(process.execPath, [...entry, "--config", config], {
+        cwd: Processes.root,
+        stdio: ["ignore", "pipe", "pipe"]
+      }),
       /http:\/\/127\.0\.0\.1:\d+/
     )
     ready.push(performance.now() - started)

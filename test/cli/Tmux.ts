@@ -37,8 +37,12 @@ export const start = Effect.fnUntraced(function* (
     .join(" ")
   yield* Effect.acquireRelease(
     tmux(
-      ...["-f", "/dev/null", "-u", "new-session", "-d", "-s", "chat"],
-      ...["-x", String(size.columns), "-y", String(size.rows)],
+      `-f/dev/null`,
+      "-u",
+      "new-session",
+      "-dschat",
+      `-x${size.columns}`,
+      `-y${size.rows}`,
       `env ${environment} ${program}`
     ),
     () => tmux("kill-server")

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import type { Journal } from "../../src/conversation/Journal.ts"
 import type * as Event from "../../src/event/Event.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
@@ -99,6 +100,34 @@ export const recordEvents = Effect.gen(function* () {
 /** Lets time pass for as long as the effect takes. */
 export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>, step: Duration.Input = "100 millis") =>
   Effect.raceFirst(effect, Effect.forever(TestClock.adjust(step)))
+
+/**
+ * A journal with something before and after each of its operations on turns, which are the points that a crash or a stop can
+ * fall between. Messages are accepted undisturbed.
+ */
+export const around = (
+  journal: Journal["Service"],
+  at: (point: string) => Effect.Effect<void>
+): Journal["Service"] => {
+  const point =
+    <Args extends ReadonlyArray<unknown>, A, E>(name: string, operation: (...args: Args) => Effect.Effect<A, E>) =>
+    (...args: Args) =>
+      at(`before ${name}`).pipe(
+        Effect.andThen(operation(...args)),
+        Effect.tap(() => at(`after ${name}`))
+      )
+  return {
+    ...journal,
+    claim: point("claim", journal.claim),
+    owed: point("owed", journal.owed),
+    startTurn: point("startTurn", journal.startTurn),
+    resumeTurn: point("resumeTurn", journal.resumeTurn),
+    suspendTurn: point("suspendTurn", journal.suspendTurn),
+    fold: point("fold", journal.fold),
+    append: point("append", journal.append),
+    endTurn: point("endTurn", journal.endTurn)
+  }
+}
 
 /** The results of calls among the entries: name, outcome and code. */
 export const results = (entries: ReadonlyArray<Entry.Entry>) =>

@@ -66,35 +66,32 @@ describe("a daemon killed in the middle of a turn", () => {
       const entries = yield* finished(at)
       assert.deepStrictEqual(
         entries.map((entry) => entry._tag),
-        [
-          "UserMessage",
-          "TurnStarted",
-          "AssistantMessage",
-          "ToolResult",
-          "TurnResumed",
-          "AssistantMessage",
-          "TurnEnded"
-        ]
+        ["UserMessage", "TurnStarted", "AssistantMessage", "ToolResult", "TurnResumed", "AssistantMessage", "TurnEnded"]
       )
       assert.strictEqual(provider.received.length, 3)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("asks the model again when it was killed in the middle of its first answer, and keeps nothing of that one", () =>
-    Effect.gen(function* () {
-      const provider = yield* FakeOpenAi.make([beginsAndHangs, answers])
-      const at = yield* Program.place
-      const first = yield* Program.daemon(at, settings(provider.baseUrl))
-      yield* Program.start(at, ["chat", "--once", "what is 6*7?"])
-      yield* provider.arrived(0)
-      yield* kill(first)
-      yield* Program.daemon(at, settings(provider.baseUrl))
-      const entries = yield* finished(at)
-      assert.deepStrictEqual(
-        entries.map((entry) => entry._tag),
-        ["UserMessage", "TurnStarted", "TurnResumed", "AssistantMessage", "TurnEnded"]
-      )
-      assert.strictEqual(entries.flatMap((entry) => (entry._tag === "AssistantMessage" ? [entry.text] : []))[0], "It is 42.")
-    }).pipe(Effect.provide(NodeServices.layer))
+  it.live(
+    "asks the model again when it was killed in the middle of its first answer, and keeps nothing of that one",
+    () =>
+      Effect.gen(function* () {
+        const provider = yield* FakeOpenAi.make([beginsAndHangs, answers])
+        const at = yield* Program.place
+        const first = yield* Program.daemon(at, settings(provider.baseUrl))
+        yield* Program.start(at, ["chat", "--once", "what is 6*7?"])
+        yield* provider.arrived(0)
+        yield* kill(first)
+        yield* Program.daemon(at, settings(provider.baseUrl))
+        const entries = yield* finished(at)
+        assert.deepStrictEqual(
+          entries.map((entry) => entry._tag),
+          ["UserMessage", "TurnStarted", "TurnResumed", "AssistantMessage", "TurnEnded"]
+        )
+        assert.strictEqual(
+          entries.flatMap((entry) => (entry._tag === "AssistantMessage" ? [entry.text] : []))[0],
+          "It is 42."
+        )
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 })

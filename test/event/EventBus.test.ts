@@ -20,7 +20,12 @@ it.effect("brings the events of a thread to those who watch it, and to those who
     const ofOne = yield* bus.subscribeThread(one)
     const ofTwo = yield* bus.subscribeThread(two)
     const all = yield* bus.subscribe
-    for (const [id, seq] of [[one, 1], [two, 2], [one, 3]] as const) yield* bus.publish(committed(id, seq))
+    for (const [id, seq] of [
+      [one, 1],
+      [two, 2],
+      [one, 3]
+    ] as const)
+      yield* bus.publish(committed(id, seq))
     assert.deepStrictEqual(seqs(yield* Stream.runCollect(Stream.take(ofOne, 2))), [1, 3])
     assert.deepStrictEqual(seqs(yield* Stream.runCollect(Stream.take(ofTwo, 1))), [2])
     assert.deepStrictEqual(seqs(yield* Stream.runCollect(Stream.take(all, 3))), [1, 2, 3])
