@@ -41,8 +41,15 @@ describe("the pages", () => {
 describe("README.md", () => {
   it("shows what the command prints", () =>
     inTemporary(async (folder) => {
-      const { stdout } = await node(folder, "layers/cli/bin.js", "chat", "--once", "what is 12*(3+4)?")
-      assert.include(readFileSync("README.md", "utf8"), `$ npx troupe chat --once "what is 12*(3+4)?"\n${stdout}`)
+      const readme = readFileSync("README.md", "utf8")
+      const chat = ["layers/cli/bin.js", "chat", "--once", "what is 12*(3+4)?"]
+      const first = await node(folder, ...chat)
+      assert.include(readme, `$ npx troupe chat --once "what is 12*(3+4)?"\n${first.stdout}`)
+      // For programs, and the second time in the thread: long values are shortened on the page, so the kinds are compared.
+      const second = await node(folder, ...chat, "--json")
+      const shown = /--json\n(.*?)```/s.exec(readme)?.[1] ?? ""
+      assert.deepStrictEqual(entryKinds(shown), entryKinds(second.stdout))
+      assert.isAbove(entryKinds(shown).length, 0)
     }))
 })
 
@@ -80,6 +87,11 @@ describe("DaemonWithTool.ts", () => {
       }
     }))
 })
+
+/** The kinds of the entries in lines of JSON, which may be shortened. */
+function entryKinds(lines: string): ReadonlyArray<string | undefined> {
+  return [...lines.matchAll(/^\{"type":"entry","seq":(\d+),.*?"_tag":"(\w+)"/gm)].map(([, seq, tag]) => `${seq} ${tag}`)
+}
 
 /** A data directory for one test, with settings that keep its daemons off the usual port. */
 async function inTemporary(use: (folder: string) => Promise<void>): Promise<void> {

@@ -30,7 +30,7 @@ describe("docs/getting-started.md", () => {
   })
 
   it("the commands in the chat", () => {
-    const [help = ""] = fences.filter((text) => text.startsWith("/help "))
+    const help = fences.find((text) => text.startsWith("/help ")) ?? ""
     assert.isTrue(help !== "" && SlashCommand.help.startsWith(help))
     const commands = SlashCommand.help.split("\n").filter((line) => line.startsWith("/"))
     assert.strictEqual(help, commands.map((line) => `${line}\n`).join(""))
