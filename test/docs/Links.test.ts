@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { existsSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import * as ConfigFile from "../../layers/config/ConfigFile.ts"
 import manifest from "../../package.json" with { type: "json" }
@@ -32,6 +32,18 @@ describe("files that are named", () => {
       )
     })
   }
+})
+
+describe("pages that the code names", () => {
+  it("exist", () => {
+    const sources = globSync("{src,layers,.ci}/**/*.{ts,js}")
+    const named = sources.flatMap((file) => readFileSync(file, "utf8").match(/\bdocs\/[\w/.-]+\.\w+/g) ?? [])
+    assert.isAbove(named.length, 0)
+    assert.deepStrictEqual(
+      named.filter((path) => !existsSync(path)),
+      []
+    )
+  })
 })
 
 describe("npm scripts that are named", () => {
