@@ -1,0 +1,111 @@
+/** `docs/rpc.md` says what the interface is: its table is compared with the RpcGroup, its examples are run. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as RpcSchema from "effect/rpc/RpcSchema"
+import type * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
+import * as Program from "../cli/Program.ts"
+import * as RawHttp from "./RawHttp.ts"
+
+const page = readFileSync("docs/rpc.md", "utf8")
+
+/** A schema in the words of the table. */
+const words = (type: SchemaAST.AST): string => {
+  const identifier = type.annotations?.["identifier"]
+  switch (type._tag) {
+    case "Null":
+    case "Void":
+    case "Undefined":
+      return "nothing"
+    case "Never":
+      return ""
+    case "Union":
+      return type.types.map(words).join(" or ")
+    case "Declaration":
+      return type.typeParameters.map(words).join("")
+    case "Objects": {
+      if (type.propertySignatures.some(({ name }) => name === "_tag")) {
+        const tag = type.propertySignatures.find(({ name }) => name === "_tag")?.type
+        if (tag?._tag === "Literal") return `\`${tag.literal}\``
+      }
+      if (type.propertySignatures.length === 0) return "nothing"
+      return type.propertySignatures
+        .map(({ name, type: field }) => `${String(name)}${field.context?.isOptional === true ? "?" : ""}`)
+        .join(", ")
+    }
+    case "Arrays":
+      return `list of (${type.rest.map(words).join()})`
+    case "Literal":
+      return JSON.stringify(type.literal)
+    case "String":
+      return "text"
+    default:
+      return typeof identifier === "string" ? identifier : type._tag
+  }
+}
+
+const union = (schema: Schema.Top): string => words(schema.ast)
+
+const expected = [...TroupeRpcs.requests.values()].map((rpc) => {
+  const answer: Schema.Top = rpc.successSchema
+  const stream = RpcSchema.isStreamSchema(answer) ? answer : undefined
+  return {
+    call: `\`${rpc._tag}\``,
+    payload: union(rpc.payloadSchema),
+    gives: stream === undefined ? union(answer) : `stream of ${union(stream.success)}`,
+    errors: union(stream === undefined ? rpc.errorSchema : stream.error)
+  }
+})
+
+describe("docs/rpc.md", () => {
+  it("has every call, with what it takes, gives and fails with", () => {
+    const start = page.indexOf("| Call | Payload |")
+    const rows = page
+      .slice(start, page.indexOf("\n\n", start))
+      .split("\n")
+      .slice(2)
+      .map((row) => row.split("|").map((cell) => cell.trim()))
+    assert.deepStrictEqual(
+      rows.map(([, call, payload, gives, errors]) => ({ call, payload, gives, errors })),
+      expected
+    )
+    for (const row of rows) assert.isAbove((row[5] ?? "").length, 10, row[1])
+  })
+
+  it.live(
+    "has examples that do what it says",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* Program.place
+        const daemon = yield* Program.daemon(at)
+        const url = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.output())?.[0] ?? ""
+        const tokenFile = join(at.data, "token")
+        const token = readFileSync(tokenFile, "utf8").trim()
+
+        const call = /^\{"_tag":"Request".*\}$/m.exec(page)?.[0].replaceAll("$TOKEN", token)
+        const answer = yield* RawHttp.send(url, {
+          method: "POST",
+          path: "/rpc",
+          headers: { authorization: `Bearer ${token}` },
+          body: `${call}\n`
+        })
+        assert.include(page, /^\{"_tag":"Exit".*\}$/m.exec(answer.body)?.[0] ?? "no answer")
+        const health = yield* RawHttp.send(url, { path: "/health" })
+        assert.include(page, health.body)
+
+        const shown = spawnSync(
+          process.execPath,
+          ["--conditions=troupe-source", "docs/examples/Client.ts", url, tokenFile, "what is 12*(3+4)?"],
+          { encoding: "utf8" }
+        )
+        assert.strictEqual(shown.status, 0, shown.stderr)
+        assert.include(page, `"what is 12*(3+4)?"\n${shown.stdout}`)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+})
