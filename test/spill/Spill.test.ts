@@ -124,6 +124,8 @@ describe("a long output", () => {
       assert.deepStrictEqual((yield* call("whole", { length: 5000 }, parent)).result.data, { items: [textOf(5000)] })
       const turn = yield* Fixtures.startTurn()
       assert.deepStrictEqual(yield* (yield* ToolCalls).call(turn, Whole, { length: 5000 }), { items: [textOf(5000)] })
+      const directory = (yield* DataDirectory).file("files")
+      assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(directory))
     }).pipe(Effect.provide(withReader))
   )
 
