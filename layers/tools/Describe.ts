@@ -15,7 +15,7 @@ export const intoPage = (page: string): string => {
     : `${page.slice(0, start + startMark.length)}\n\n${reference()}\n\n${page.slice(end)}`
 }
 
-const startMark = "<!-- reference: written by `node .ci/ToolDocs.ts` -->"
+const startMark = "<!-- reference: written by `npm run docs:tools` -->"
 const endMark = "<!-- end of reference -->"
 
 /** Every group and tool of the catalogue. */

@@ -16,7 +16,7 @@ const items = catalogue.flatMap((group) => group.items)
 
 describe("the page about tools", () => {
   it("is what the definitions say", () => {
-    assert.strictEqual(page, Describe.intoPage(page), "run `node .ci/ToolDocs.ts`")
+    assert.strictEqual(page, Describe.intoPage(page), "run `npm run docs:tools`")
     assert.include(page, Describe.reference())
     assert.strictEqual(Describe.intoPage("# Hello\n"), "# Hello\n")
   })
