@@ -19,10 +19,11 @@ export interface Steering {
 
 export const make = (journal: Journal.Journal["Service"]): Steering => {
   const joining = Effect.fnUntraced(function* (session: Session.Session, deliveries: ReadonlyArray<Entry.Delivery>) {
-    if (!canBeSteered(session)) return []
+    const since = steerableSince(session)
+    if (since === undefined) return []
     const { waiting } = yield* journal.owed(session.run.thread.id)
     return waiting
-      .filter((message) => message.source === "person" && deliveries.includes(message.delivery))
+      .filter(({ delivery, seq, source }) => source === "person" && deliveries.includes(delivery) && seq > since)
       .map((message) => message.messageId)
   })
 
@@ -37,6 +38,13 @@ export const make = (journal: Journal.Journal["Service"]): Steering => {
   }
 }
 
-/** Only a person's turn: the result of a task and a scheduled prompt are answered on their own. */
-const canBeSteered = ({ entries, run }: Session.Session): boolean =>
-  TurnEntries.opening(entries(), run.turnId).every((message) => message.source === "person")
+/**
+ * The `seq` after which a message must have come in to join. Only a person's turn can be joined: the result of a task and a
+ * scheduled prompt are answered on their own. A message that asked for a turn of its own begins it alone, so what waited
+ * beside it goes on waiting.
+ */
+const steerableSince = ({ entries, run }: Session.Session): number | undefined => {
+  const opening = TurnEntries.opening(entries(), run.turnId)
+  if (opening.some((message) => message.source !== "person")) return undefined
+  return opening.some((message) => message.delivery === "after-turn") ? TurnEntries.startedAt(entries(), run.turnId) : 0
+}

@@ -69,9 +69,15 @@ export const notice = (turnId: Ids.TurnId, text: string): Entry.Entry => ({ _tag
 
 /** The messages that opened the turn. */
 export const opening = (log: Log, turnId: Ids.TurnId): ReadonlyArray<UserEntry> => {
-  const started = log.find(({ entry }) => entry._tag === "TurnStarted" && entry.turnId === turnId)?.entry
+  const started = beginning(log, turnId)?.entry
   return started?._tag === "TurnStarted" ? messages(log, started.messageIds) : []
 }
+
+/** The `seq` of the turn's beginning; undefined when it has not begun. */
+export const startedAt = (log: Log, turnId: Ids.TurnId): number | undefined => beginning(log, turnId)?.seq
+
+const beginning = (log: Log, turnId: Ids.TurnId): Entry.StoredEntry | undefined =>
+  log.find(({ entry }) => entry._tag === "TurnStarted" && entry.turnId === turnId)
 
 /** The messages with these ids, in the order in which they came in. */
 export const messages = (log: Log, ids: ReadonlyArray<Ids.MessageId>): ReadonlyArray<UserEntry> =>

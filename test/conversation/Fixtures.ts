@@ -27,7 +27,12 @@ const limits = { timeout: "1 minute", output: { maxChars: 1000 } } as const
 const common = { parameters, success, failure: Refused, limits, capabilities: [] } as const
 
 const Look = Tool.make("look", { ...common, description: "Looks.", cancellation: "interruptible", replay: "safe" })
-const Order = Tool.make("order", { ...common, description: "Orders.", cancellation: "interruptible", replay: "idempotent" })
+const Order = Tool.make("order", {
+  ...common,
+  description: "Orders.",
+  cancellation: "interruptible",
+  replay: "idempotent"
+})
 const Pay = Tool.make("pay", { ...common, description: "Pays.", cancellation: "interruptible", replay: "unknown" })
 const Commit = Tool.make("commit", { ...common, description: "Commits.", cancellation: "atomic", replay: "unknown" })
 const Rare = Tool.make("rare", {
@@ -53,15 +58,17 @@ export interface Handled {
 export const tools = (
   handler: (call: Handled) => Effect.Effect<string, string>
 ): Layer.Layer<never, never, ToolRegistry.ToolRegistry> => {
-  const handle = (tool: Handled["tool"]) => ({ text }: { readonly text: string }) =>
-    Effect.gen(function* () {
-      const { callId, idempotencyKey } = yield* ToolCallContext
-      const said = yield* Effect.mapError(
-        handler({ tool, text, callId, idempotencyKey }),
-        (what) => new Refused({ what })
-      )
-      return { said }
-    })
+  const handle =
+    (tool: Handled["tool"]) =>
+    ({ text }: { readonly text: string }) =>
+      Effect.gen(function* () {
+        const { callId, idempotencyKey } = yield* ToolCallContext
+        const said = yield* Effect.mapError(
+          handler({ tool, text, callId, idempotencyKey }),
+          (what) => new Refused({ what })
+        )
+        return { said }
+      })
   return ToolRegistry.layer([Look, Order, Pay, Commit, Rare], {
     look: handle("look"),
     order: handle("order"),
@@ -105,10 +112,7 @@ export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>, step: D
  * A journal with something before and after each of its operations on turns, which are the points that a crash or a stop can
  * fall between. Messages are accepted undisturbed.
  */
-export const around = (
-  journal: Journal["Service"],
-  at: (point: string) => Effect.Effect<void>
-): Journal["Service"] => {
+export const around = (journal: Journal["Service"], at: (point: string) => Effect.Effect<void>): Journal["Service"] => {
   const point =
     <Args extends ReadonlyArray<unknown>, A, E>(name: string, operation: (...args: Args) => Effect.Effect<A, E>) =>
     (...args: Args) =>

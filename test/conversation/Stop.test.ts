@@ -13,7 +13,8 @@ import * as Fixtures from "./Fixtures.ts"
 
 const { TestRuntime: Troupe } = TestRuntime
 
-const stop = (threadId: Ids.ThreadId) => Effect.flatMap(Conversations.Conversations, (all) => all.stop(threadId, "tester"))
+const stop = (threadId: Ids.ThreadId) =>
+  Effect.flatMap(Conversations.Conversations, (all) => all.stop(threadId, "tester"))
 
 /** Stops at once: no time may pass. The next message of the thread must work. */
 const stopsAndGoesOn = Effect.fnUntraced(function* (accepted: Journal.Accepted) {
@@ -266,7 +267,10 @@ describe("a stop", () => {
       assert.isAbove(said.length, 20)
       const firstIdle = said.indexOf("idle")
       assert.isAbove(firstIdle, 15)
-      assert.isTrue(said.slice(firstIdle).every((outcome) => outcome === "idle"), String(said))
+      assert.isTrue(
+        said.slice(firstIdle).every((outcome) => outcome === "idle"),
+        String(said)
+      )
     })
   )
 })
