@@ -44,8 +44,6 @@ export interface Options {
   readonly reasoningEffort?: string | undefined
   /** Default `true`, which is also the protocol's default and then not sent. */
   readonly parallelToolCalls?: boolean | undefined
-  /** Whether the server can stream answers with tool calls; `false` asks for whole answers. Default `true`. */
-  readonly streaming?: boolean | undefined
   /** Longest time for one whole answer, per try. */
   readonly requestTimeout: Duration.Duration
   /** Longest silence after the first part; every byte received counts as life. */
@@ -67,7 +65,7 @@ export const make = (options: Options, transport: Transport): Effect.Effect<Lang
       Stream.suspend(() => {
         // What has been shown cannot be taken back, so only a request that has produced nothing is tried again.
         let shown = false
-        return attempt(options, transport, request, options.streaming !== false).pipe(
+        return attempt(options, transport, request, true).pipe(
           Stream.tap(() => Effect.sync(() => void (shown = true))),
           Stream.retry(Retry.schedule(options.retry).pipe(Schedule.while(() => !shown)))
         )
