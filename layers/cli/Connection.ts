@@ -10,10 +10,11 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as CommandLine from "../config/CommandLine.ts"
 import * as AccessTokenLive from "../rpc/AccessToken.ts"
 import * as EndpointReader from "../rpc/EndpointReader.ts"
+import * as NodeHttpProtocol from "./NodeHttpProtocol.ts"
 import * as DataDirectoryLive from "../storage/DataDirectory.ts"
 
 /** What the client is called: noted with its decisions. */
-export const clientName = "console"
+const clientName = "console"
 
 /** A client of the running daemon, one request per call; fails when there is none. */
 export const layer = (place: CommandLine.Place) =>
@@ -50,6 +51,8 @@ export const clientLayer = (endpoint: Pick<Endpoint, "url">, kind: "layer" | "la
   Layer.unwrap(
     Effect.map(AccessToken, ({ token }) => {
       const options = { url: endpoint.url, token, name: clientName }
-      return kind === "layer" ? TroupeClient.layer(options) : TroupeClient.layerHttp(options)
+      return kind === "layer"
+        ? TroupeClient.layer(options)
+        : TroupeClient.layerProtocol(options).pipe(Layer.provide(NodeHttpProtocol.layer(options)))
     })
   )

@@ -21,7 +21,7 @@ export interface Options {
 }
 
 /** Lines that may wait for the disk. */
-export const waiting = 10_000
+const waiting = 10_000
 
 /** Gives the function that adds a line, which must bring its own line end. What waits is written when the scope closes. */
 export const make = Effect.fnUntraced(function* (

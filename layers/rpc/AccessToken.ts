@@ -20,7 +20,7 @@ import * as PrivateFile from "../storage/PrivateFile.ts"
 type Requirements = Settings | DataDirectory | FileSystem.FileSystem | Path.Path
 
 /** The name of the file in the data directory. */
-export const fileName = "token"
+const fileName = "token"
 
 /** For the server: makes the file when nothing is configured and there is none. */
 export const layer: Layer.Layer<AccessToken.AccessToken, AccessToken.TokenUnusable, Requirements> = Layer.effect(

@@ -17,7 +17,7 @@ export interface Content {
   readonly note: string
 }
 
-export const prompt = "› "
+const prompt = "› "
 
 export const block = (
   { editor, note, view }: Content,

@@ -70,7 +70,7 @@ export const ending = (end: Extract<Entry.Entry, { _tag: "TurnEnded" }>, style: 
   return end.state === "stopped" ? style.dim(`[stopped${words}]`) : style.bad(`[${end.state}${words}]`)
 }
 
-export const duration = (millis: number): string =>
+const duration = (millis: number): string =>
   millis < 1000
     ? `${Math.round(millis)} ms`
     : millis < 60_000

@@ -52,7 +52,7 @@ export class TroupeClient extends Context.Service<
  * cut; calls made in between fail with `RpcClientError`.
  */
 export const layer = (options: Options): Layer.Layer<TroupeClient> =>
-  fromProtocol(options).pipe(
+  layerProtocol(options).pipe(
     Layer.provide(RpcClient.layerProtocolSocket({ retryPolicy: reconnect })),
     Layer.provide(
       Socket.layerWebSocket(webSocketUrl(options.url), {
@@ -65,7 +65,7 @@ export const layer = (options: Options): Layer.Layer<TroupeClient> =>
 
 /** A client that makes one HTTP request per call: the quicker choice for one question. */
 export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
-  fromProtocol(options).pipe(
+  layerProtocol(options).pipe(
     Layer.provide(
       Layer.effect(
         RpcClient.Protocol,
@@ -84,7 +84,8 @@ export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
     Layer.provide([FetchHttpClient.layer, RpcSerialization.layerNdjson])
   )
 
-const fromProtocol = (options: Options): Layer.Layer<TroupeClient, never, RpcClient.Protocol> =>
+/** A client over whatever transport is provided: for embedding programs and for tests. */
+export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never, RpcClient.Protocol> =>
   Layer.effect(
     TroupeClient,
     Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) =>

@@ -10,7 +10,7 @@ export interface Folding<A> {
 }
 
 /** How long a kind of message is folded, in milliseconds, and how many kinds are remembered at a time. */
-export const windowMillis = 10_000
+const windowMillis = 10_000
 export const kinds = 256
 
 export const make = <A>(): Folding<A> => {

@@ -15,7 +15,7 @@ export interface LogLine {
 }
 
 /** Longer messages and causes are cut: a log is not a place for payloads. */
-export const longest = 16_384
+const longest = 16_384
 
 export const cut = (text: string): string =>
   text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}… [${text.length - longest} more characters]`

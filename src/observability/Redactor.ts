@@ -9,10 +9,10 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 
 /** What stands in place of a secret. */
-export const mask = "[redacted]"
+const mask = "[redacted]"
 
 /** Shorter values are not looked for: they would be found inside ordinary words. */
-export const shortest = 6
+const shortest = 6
 
 export class Redactor extends Context.Service<
   Redactor,
@@ -33,7 +33,7 @@ export class Redactor extends Context.Service<
     )
 }
 
-export const make = (secrets: Iterable<Redacted.Redacted>): Redactor["Service"] => {
+const make = (secrets: Iterable<Redacted.Redacted>): Redactor["Service"] => {
   const known = new Set<string>()
   let pattern: RegExp | undefined
   const learn = (secret: Redacted.Redacted) => {
@@ -65,7 +65,7 @@ export const secretsIn = (value: unknown): ReadonlyArray<Redacted.Redacted> => {
 }
 
 /** Whether a field of this name holds a secret. Counts (`maxTokens`, `inputTokens`) do not. */
-export const soundsSecret = (name: string): boolean =>
+const soundsSecret = (name: string): boolean =>
   /(^|[_\-.a-z])(password|passphrase|secret|api[_-]?key|authorization|cookie|credential|private[_-]?key)s?$/i.test(
     name
   ) || /(^|[_\-.])token$|[a-z]Token$/.test(name)

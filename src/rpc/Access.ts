@@ -42,7 +42,7 @@ export const judge = (rules: Rules, headers: Headers): Verdict => {
 }
 
 /** Addresses that only this machine can reach. Names are not resolved: what they mean is up to the machine. */
-export const isLoopback = (host: string): boolean => host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
+const isLoopback = (host: string): boolean => host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
 
 interface Host {
   /** Lower case, without brackets and port. */

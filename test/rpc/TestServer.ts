@@ -49,7 +49,7 @@ export const clientOf = (kind: Kind, options: TroupeClient.Options) =>
   kind === "WebSocket" ? TroupeClient.layer(options) : TroupeClient.layerHttp(options)
 
 /** What a slower counting of the figures would say. */
-export let oldestOwed: number | null = null
+let oldestOwed: number | null = null
 export const setOldestOwed = (millis: number | null) => {
   oldestOwed = millis
 }
