@@ -7,9 +7,11 @@
 import * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
+import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
 
 export interface Options {
@@ -166,12 +168,16 @@ const userText = (user: UserEntry): string =>
 const decodeArguments = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 
 /**
- * What the model wrote as arguments. Text that is no JSON object is quoted inside one: some servers parse the arguments of
- * earlier calls again and refuse the whole request when they cannot.
+ * What the model wrote as arguments, as the tool read them. Text that is no object at all is quoted inside one: some servers
+ * parse the arguments of earlier calls again and refuse the whole request when they cannot.
  */
 const argumentsOf = (text: string): Schema.Json => {
-  const parsed = Option.getOrUndefined(decodeArguments(text))
-  return parsed === undefined ? { unreadable_arguments: clean(text.slice(0, 220)) } : cleanJson(parsed)
+  // Nearly all are JSON, and read much faster as such.
+  const parsed = Option.orElse(decodeArguments(text), () => Result.getSuccess(Arguments.read(text)))
+  return Option.match(parsed, {
+    onNone: () => ({ unreadable_arguments: clean(text.slice(0, 220)) }),
+    onSome: cleanJson
+  })
 }
 
 const cleanJson = (value: Schema.Json): Schema.Json => {

@@ -48,6 +48,7 @@ export interface TurnState {
   /** Lives of the process so far that did not end on purpose, and this one. */
   readonly lives: number
   readonly steps: number
+  /** Calls that were not refused by the turn itself. */
   readonly toolCalls: number
   /** Calls of the last response that have no result yet, in order. */
   readonly pending: ReadonlyArray<Entry.ToolCallRequest>
@@ -247,7 +248,7 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
     pending,
     inDoubt: false,
     cut: state.cut && !done,
-    toolCalls: state.toolCalls + (entry.outcome === "skipped" ? 0 : 1),
+    toolCalls: state.toolCalls + (entry.outcome === "skipped" || state.cut ? 0 : 1),
     callsUsedUp: state.callsUsedUp || overLimit,
     denied: !done && (state.denied || entry.outcome === "denied"),
     toolsUsed: state.toolsUsed.includes(entry.name) ? state.toolsUsed : [...state.toolsUsed, entry.name],

@@ -1,0 +1,171 @@
+/** Entries for tests of what is made of them: single ones, and sequences of any kind. */
+import * as Schema from "effect/Schema"
+import * as Ids from "../../src/Ids.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+
+const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
+export const turn = (n: number) => Ids.TurnId.make(id("trn", n))
+export const message = (n: number) => Ids.MessageId.make(id("msg", n))
+export const call = (n: number) => Ids.CallId.make(id("cal", n))
+
+type Of<Tag extends Entry.EntryKind> = Extract<Entry.Entry, { readonly _tag: Tag }>
+type Fields<Tag extends Entry.EntryKind> = Partial<Omit<Of<Tag>, "_tag">>
+
+export const user = (n: number, fields: Fields<"UserMessage"> = {}): Of<"UserMessage"> => ({
+  _tag: "UserMessage",
+  messageId: message(n),
+  channel: "test",
+  sender: {},
+  source: "person",
+  delivery: "now",
+  text: `message ${n}`,
+  attachments: [],
+  ...fields
+})
+
+export const started = (
+  messageIds: ReadonlyArray<number> = [1],
+  fields: Fields<"TurnStarted"> = {}
+): Of<"TurnStarted"> => ({
+  _tag: "TurnStarted",
+  turnId: turn(1),
+  messageIds: messageIds.map(message),
+  agent: "troupe",
+  tools: [],
+  ...fields
+})
+
+export const resumed = (attempt: number): Of<"TurnResumed"> => ({ _tag: "TurnResumed", turnId: turn(1), attempt })
+
+export const folded = (messageIds: ReadonlyArray<number>): Of<"MessagesFolded"> => ({
+  _tag: "MessagesFolded",
+  turnId: turn(1),
+  messageIds: messageIds.map(message)
+})
+
+export const request = (n: number, fields: Partial<Entry.ToolCallRequest> = {}): Entry.ToolCallRequest => ({
+  callId: call(n),
+  name: "look",
+  arguments: "{}",
+  ...fields
+})
+
+export const response = (
+  step: number,
+  calls: ReadonlyArray<Entry.ToolCallRequest> = [],
+  fields: Fields<"AssistantMessage"> = {}
+): Of<"AssistantMessage"> => ({
+  _tag: "AssistantMessage",
+  turnId: turn(1),
+  step,
+  text: calls.length === 0 ? `answer ${step}` : "",
+  reasoning: [],
+  calls,
+  finishReason: calls.length === 0 ? "stop" : "tool-calls",
+  provider: "scripted",
+  model: "scripted",
+  usage: { inputTokens: 10, outputTokens: 1 },
+  ...fields
+})
+
+export const result = (n: number, fields: Fields<"ToolResult"> = {}): Of<"ToolResult"> => ({
+  _tag: "ToolResult",
+  turnId: turn(1),
+  callId: call(n),
+  name: "look",
+  outcome: "completed",
+  text: `result ${n}`,
+  data: null,
+  durationMillis: 0,
+  ...fields
+})
+
+export const ended = (state: Entry.TurnEnd = "answered"): Of<"TurnEnded"> => ({
+  _tag: "TurnEnded",
+  turnId: turn(1),
+  state
+})
+
+/** As a thread keeps them, from `first` on. */
+export const stored = (entries: ReadonlyArray<Entry.Entry>, first = 1): ReadonlyArray<Entry.StoredEntry> =>
+  entries.map((entry, index) => ({ seq: first + index, at: 0, entry }))
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Any sequence: few ids, so that they meet, and texts dense in what providers refuse
+
+const Text = Schema.Array(
+  Schema.Literals(["", " ", "\n", "a", "\ud83d", "\ude00", "\0", "😀", "\u2028", '"', "{", "}", "\\"])
+).check(Schema.isMaxLength(4))
+
+const Arguments = Schema.Literals([
+  "{}",
+  "",
+  "{",
+  "[1]",
+  "null",
+  '"text"',
+  '{"a":"\\ud800"}',
+  '{"\\u0000":[{"b":"\\u0000"}]}',
+  "{'a': 1}",
+  "\ud800",
+  '{"a":1e999}'
+])
+
+const Name = Schema.Literals(["look", "", "two words", "pre_response", "\ud83d\0", "n".repeat(100), "ünicode"])
+
+const Few = Schema.Literals([1, 2, 3, 4])
+
+/** A description of one entry, from which `fromGarbage` makes one. */
+export const Garbage = Schema.Struct({
+  kind: Schema.Literals([
+    "UserMessage",
+    "TurnStarted",
+    "TurnResumed",
+    "MessagesFolded",
+    "AssistantMessage",
+    "ToolResult",
+    "Guidance",
+    "Notice",
+    "TurnEnded",
+    "HistoryTrimmed"
+  ]),
+  turn: Schema.Literals([1, 2]),
+  ids: Schema.Array(Few).check(Schema.isMaxLength(3)),
+  text: Text,
+  name: Name,
+  arguments: Arguments,
+  outcome: Schema.Literals(["completed", "failed", "invalid", "denied", "timeout", "cancelled", "skipped", "unknown"]),
+  finishReason: Schema.Literals(["stop", "tool-calls", "length", "unfinished"])
+})
+
+export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
+  const { arguments: written, finishReason, ids, kind, name, outcome } = garbage
+  const text = garbage.text.join("")
+  const turnId = turn(garbage.turn)
+  const [first = 1] = ids
+  switch (kind) {
+    case "UserMessage":
+      return user(first, { text })
+    case "TurnStarted":
+      return started(ids, { turnId })
+    case "TurnResumed":
+      return { ...resumed(first), turnId }
+    case "MessagesFolded":
+      return { ...folded(ids), turnId }
+    case "AssistantMessage":
+      return response(
+        first,
+        ids.map((n) => request(n, { name, arguments: written })),
+        { turnId, text, finishReason }
+      )
+    case "ToolResult":
+      return result(first, { turnId, name, outcome, text })
+    case "Guidance":
+    case "Notice":
+      return { _tag: kind, turnId, text }
+    case "TurnEnded":
+      return { ...ended(), turnId }
+    case "HistoryTrimmed":
+      return { _tag: kind, turnId, keepFrom: first, removedMessages: 1 }
+  }
+}
