@@ -18,11 +18,6 @@ export const exemptions: ReadonlyArray<Exemption> = [
     reason: "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words."
   },
   {
-    files: ["layers/cli/main.ts"],
-    rules: ["no-run"],
-    reason: "The entry point of the program: the one place that runs an Effect."
-  },
-  {
     files: ["layers/config/Environment.ts"],
     rules: ["no-process-env"],
     reason: "The one place that reads the environment of the process; everything else asks the service it provides."
