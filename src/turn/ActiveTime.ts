@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import { PersonWait } from "../approval/PersonWait.ts"
 
@@ -21,22 +22,23 @@ export const limit = <A, E, R>(
     const limitMillis = Math.round(Duration.toMillis(limit))
     const startedAt = yield* Clock.currentTimeMillis
     // Several waits may overlap; the clock stands still while there is one.
+    const working = Latch.makeUnsafe(true)
     let waits = 0
     let waitingSince = 0
     let waited = 0
 
     const begin = Effect.map(Clock.currentTimeMillis, (now) => {
-      if (waits++ === 0) waitingSince = now
+      if (waits++ > 0) return
+      waitingSince = now
+      working.closeUnsafe()
     })
     const end = Effect.map(Clock.currentTimeMillis, (now) => {
-      if (--waits === 0) waited += now - waitingSince
+      if (--waits > 0) return
+      waited += now - waitingSince
+      working.openUnsafe()
     })
-    const left = Effect.map(Clock.currentTimeMillis, (now) => {
-      const idle = waited + (waits > 0 ? now - waitingSince : 0)
-      return limitMillis - (now - startedAt - idle)
-    })
-    // While a person is waited for, what is left does not shrink, so the watch just sleeps another round.
-    const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(left, (millis) =>
+    const left = Effect.map(Clock.currentTimeMillis, (now) => limitMillis - (now - startedAt - waited))
+    const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(Effect.andThen(working.await, left), (millis) =>
       millis <= 0 ? Effect.fail(new TurnTimedOut({ limitMillis })) : Effect.andThen(Effect.sleep(millis), watch)
     )
     const timed = Effect.provideService(work, PersonWait, {

@@ -71,6 +71,19 @@ describe("the limit of working time", () => {
     })
   )
 
+  it.effect("costs nothing while it stands still, however little is left", () =>
+    Effect.gen(function* () {
+      const fiber = yield* limited(
+        Effect.sleep("9999 millis").pipe(
+          Effect.andThen(forPerson(Effect.sleep("30 days"))),
+          Effect.andThen(Effect.sleep("2 millis"))
+        )
+      )
+      yield* TestClock.adjust("31 days")
+      assert.strictEqual(yield* outcome(fiber), "Failure")
+    })
+  )
+
   it.effect("goes on when the wait fails or is interrupted", () =>
     Effect.gen(function* () {
       const wait = Effect.timeoutOption(forPerson(Effect.never), "1 minute")
