@@ -16,8 +16,10 @@ const reasonOf = (entries: ReadonlyArray<Entry.Entry>) =>
   entries.flatMap((entry) => (entry._tag === "TurnEnded" ? [entry.reason ?? entry.failure?.code ?? entry.state] : []))
 
 /** A different call each time, so that no other limit speaks first. */
-const forEver = (calls: number): Scripted.Scripts => ({ index }) =>
-  Array.from({ length: calls }, (_, nth) => toolCall("look", { text: `${index}.${nth}` }))
+const forEver =
+  (calls: number): Scripted.Scripts =>
+  ({ index }) =>
+    Array.from({ length: calls }, (_, nth) => toolCall("look", { text: `${index}.${nth}` }))
 
 describe("a turn ends", () => {
   it.effect("after its steps, with words of its own and one result for each call", () =>
@@ -149,10 +151,7 @@ describe("a turn ends", () => {
     }).pipe(
       Effect.provide(
         TestRuntime.layer({
-          scripts: [
-            [toolCall("look", { text: "long" }), toolCall("look", { text: "after" })],
-            [text("here")]
-          ],
+          scripts: [[toolCall("look", { text: "long" }), toolCall("look", { text: "after" })], [text("here")]],
           tools: Fixtures.tools(() => Effect.never),
           settings: { runtime: { agent_timeout_seconds: 30 } }
         })
