@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
         for (const entry of end.entries) yield* mustBeOfTurn("endTurn", entry, running)
         yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
         yield* closeTurn(sql, end, now)
-        yield* settleMessages(sql, claim, end, now)
+        yield* settleMessages(sql, end, now)
         yield* OutboxRows.insert(sql, claim.threadId, end.turnId, now, end.replies)
       })
     )
@@ -354,23 +354,13 @@ const closeTurn = (sql: SqlClient.SqlClient, end: TurnEnding, now: number) => {
     WHERE id = ${end.turnId}`
 }
 
-const settleMessages = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  claim: Journal.Claim,
-  end: TurnEnding,
-  now: number
-) {
+const settleMessages = (sql: SqlClient.SqlClient, end: TurnEnding, now: number) => {
   const state: Threads.MessageState = end.state === "parked" ? "failed" : end.state
   const failure = failureOf(end)
-  yield* sql`UPDATE inbox SET state = ${state}, ended_at = ${now},
+  return sql`UPDATE inbox SET state = ${state}, ended_at = ${now},
     error_code = ${failure?.code ?? null}, error_message = ${failure?.message ?? null}
     WHERE turn_id = ${end.turnId} AND state = 'running'`
-  if (end.alsoStopped.length > 0) {
-    // One that has its outcome already keeps it.
-    yield* sql`UPDATE inbox SET state = 'stopped', ended_at = ${now}
-      WHERE id IN ${sql.in(end.alsoStopped)} AND thread_id = ${claim.threadId} AND state = 'accepted'`
-  }
-})
+}
 
 /** What the rows of a turn and of its messages say: a turn that did not answer always has a code and a sentence. */
 const failureOf = (end: TurnEnding): Entry.Failure | undefined => {

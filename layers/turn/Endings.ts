@@ -65,8 +65,7 @@ export const make = (channels: Channels.Channels["Service"], steering: Steering.
       ...(reason === undefined ? {} : { reason }),
       ...(failure === undefined ? {} : { failure }),
       entries,
-      replies: yield* repliesOf(scope, folded.answers, entries),
-      alsoStopped: []
+      replies: yield* repliesOf(scope, folded.answers, entries)
     })
     yield* Metric.update(TurnMetrics.ended(state), 1)
     const about = TurnScope.about(scope)
@@ -115,8 +114,9 @@ export const make = (channels: Channels.Channels["Service"], steering: Steering.
     yield* catchUp(session)
     if (session.state().ended !== undefined) return
     yield* ensureBegun(session)
-    const alsoStopped = yield* steering.waiting(session)
-    if (alsoStopped.length > 0) yield* session.fold(alsoStopped)
+    // What would have joined ends with it, and the next turn sees that it was said.
+    const joining = yield* steering.waiting(session)
+    if (joining.length > 0) yield* session.fold(joining)
     yield* end(session, { state: "stopped", entries: [TurnEntries.notice(session.run.turnId, stoppedText)] })
   })
 

@@ -111,10 +111,7 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<void, ClaimLost>
     /** Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. */
     readonly append: (claim: Claim, entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, ClaimLost>
-    /**
-     * Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies.
-     * `alsoStopped` are waiting messages that a stop ends without a turn.
-     */
+    /** Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies. */
     readonly endTurn: (
       claim: Claim,
       end: {
@@ -124,7 +121,6 @@ export class Journal extends Context.Service<
         readonly failure?: Entry.Failure
         readonly entries: ReadonlyArray<Entry.Entry>
         readonly replies: ReadonlyArray<Reply>
-        readonly alsoStopped: ReadonlyArray<Ids.MessageId>
       }
     ) => Effect.Effect<void, ClaimLost>
   }

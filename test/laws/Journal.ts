@@ -224,7 +224,7 @@ const writes = (process: Store.Process, claim: Claim, turnId: Ids.TurnId, waitin
     ["suspendTurn", journal.suspendTurn(claim, turnId)],
     ["fold", journal.fold(claim, turnId, [waiting])],
     ["append", journal.append(claim, [guidance(turnId)])],
-    ["endTurn", journal.endTurn(claim, answered(turnId, { replies: [reply("hi")], alsoStopped: [waiting] }))]
+    ["endTurn", journal.endTurn(claim, answered(turnId, { replies: [reply("hi")] }))]
   ] as const
 }
 
@@ -318,22 +318,25 @@ const turns = (law: Law) => {
       const later = yield* process.journal.accept(message())
       const otherTurn = yield* startTurn(process, claim, [later.messageId])
       yield* refused(process.journal.fold(claim, otherTurn, [messageId]))
-      yield* process.journal.endTurn(claim, answered(otherTurn, { state: "stopped", alsoStopped: [messageId] }))
+      yield* process.journal.endTurn(claim, answered(otherTurn, { state: "stopped" }))
       assert.deepStrictEqual(yield* process.threads.receipt(messageId), receipt)
     })
   )
 
   law(
-    "a stop ends waiting messages of this thread and no other",
+    "an end settles what the turn took up, and no message that waits",
     Effect.gen(function* () {
       const process = yield* Store.startProcess
-      const { claim, turnId } = yield* beginTurn(process)
+      const { claim, messageId, turnId } = yield* beginTurn(process)
+      const joined = yield* process.journal.accept(message())
+      yield* process.journal.fold(claim, turnId, [joined.messageId])
       const waiting = yield* process.journal.accept(message())
-      const elsewhere = yield* process.journal.accept(message({ thread: "console:other" }))
-      const alsoStopped = [waiting.messageId, elsewhere.messageId]
-      yield* process.journal.endTurn(claim, answered(turnId, { state: "stopped", alsoStopped }))
-      assert.strictEqual((yield* process.threads.receipt(waiting.messageId)).state, "stopped")
-      assert.strictEqual((yield* process.threads.receipt(elsewhere.messageId)).state, "accepted")
+      yield* process.journal.endTurn(claim, answered(turnId, { state: "stopped" }))
+      const states = yield* Effect.forEach([messageId, joined.messageId, waiting.messageId], process.threads.receipt)
+      assert.deepStrictEqual(
+        states.map(({ state }) => state),
+        ["stopped", "stopped", "accepted"]
+      )
     })
   )
 

@@ -33,7 +33,7 @@ const Command = Schema.TaggedUnion({
   Suspend: actor,
   Fold: { ...actor, take: three },
   Append: { ...actor, kinds: Schema.Array(Schema.Literals(["Guidance", "AssistantMessage", "HistoryTrimmed"])) },
-  End: { ...actor, state: Entry.TurnEnd, stopWaiting: Schema.Boolean, replies: three }
+  End: { ...actor, state: Entry.TurnEnd, replies: three }
 })
 type Command = typeof Command.Type
 
@@ -222,20 +222,17 @@ const plan = (
       }
     }
     case "End": {
-      const alsoStopped = command.stopWaiting ? waiting : []
       return {
         operation: journal.endTurn(
           claim,
           answered(turnId, {
             state: command.state,
-            alsoStopped: alsoStopped.map((one) => one.id),
             replies: Array.from({ length: command.replies }, (_, index) => reply(`${index}`))
           })
         ),
         allowed: running !== undefined,
         effect: () => {
           for (const one of running?.taken ?? []) one.state = command.state === "parked" ? "failed" : command.state
-          for (const one of alsoStopped) one.state = "stopped"
           thread.running = undefined
           thread.log.push("TurnEnded")
           world.replies += command.replies

@@ -85,7 +85,6 @@ export const answered = (turnId: Ids.TurnId, fields: Partial<Ending> = {}): Endi
   state: "answered",
   entries: [],
   replies: [],
-  alsoStopped: [],
   ...fields
 })
 
