@@ -112,14 +112,17 @@ const make = Effect.gen(function* () {
     decided.openUnsafe()
   }
 
+  /** Serves the next turn. False when there was none and the loop has ended. */
+  const serveOne = Effect.fnUntraced(function* (claim: Journal.Claim) {
+    const run = yield* nextTurn(claim)
+    if (run !== undefined) yield* runTurn(run)
+    if (run === undefined && !news) free()
+    return serving
+  })
+
   const serve = Effect.gen(function* () {
     const claim = yield* journal.claim(threadId)
-    while (serving) {
-      const run = yield* nextTurn(claim)
-      if (run !== undefined) yield* runTurn(run)
-      failures = 0
-      if (run === undefined && !news) free()
-    }
+    while (yield* serveOne(claim)) failures = 0
   }).pipe(
     Effect.catchTag(["ClaimLost", "ThreadNotFound"], (error) =>
       Effect.andThen(Effect.logWarning(`Left a thread alone: ${error.message}`), Effect.sync(free))

@@ -5,6 +5,7 @@
  * accepted) is seen in its place. Nothing else keeps a copy of the conversation. A write and its reading back are never
  * torn apart by an interruption.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Event from "../../src/event/Event.ts"
@@ -60,11 +61,23 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
   let counted = false
   let announced = false
 
-  const refresh: Effect.Effect<void> = Effect.suspend(() =>
+  // A log that cannot be read fails its turn once; that the turn then ends must not fail as well.
+  let unreadable = false
+
+  const read: Effect.Effect<void> = Effect.suspend(() =>
     Effect.flatMap(threads.entries(run.thread.id, { from: nextSeq, limit: pageSize }), (page) => {
       for (const stored of page) take(stored)
-      return page.length === pageSize ? refresh : Effect.void
+      return page.length === pageSize ? read : Effect.void
     })
+  )
+  const refresh = Effect.suspend(() =>
+    unreadable
+      ? Effect.void
+      : Effect.onError(read, (cause) =>
+          Effect.sync(() => {
+            unreadable = Cause.hasDies(cause)
+          })
+        )
   )
   const take = (stored: Entry.StoredEntry) => {
     entries.push(stored)

@@ -6,7 +6,7 @@ import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import type * as Session from "./Session.ts"
 
 /** What may join between two responses. */
-export const betweenSteps: ReadonlyArray<Entry.Delivery> = ["now", "after-tool"]
+const betweenSteps: ReadonlyArray<Entry.Delivery> = ["now", "after-tool"]
 
 export interface Steering {
   /** Whether a message waits that asked to be seen at once. It is taken up when the calls are out of the way. */

@@ -20,11 +20,11 @@ export interface Limits {
 }
 
 /** Responses in a row with arguments that cannot be read, after which the turn ends. */
-export const maxUnreadableResponses = 3
+const maxUnreadableResponses = 3
 /** Identical iterations in a row (same tools, same results), after which the turn ends. */
-export const maxRepeatedIterations = 3
+const maxRepeatedIterations = 3
 /** A failure seen this often earns one correction. */
-export const failuresBeforeGuidance = 2
+const failuresBeforeGuidance = 2
 /** The finish reason of a response that ended before its provider said that it was complete. */
 export const unfinished = "unfinished"
 const callLimitCode = "turn:max_tool_calls"

@@ -63,7 +63,7 @@ describe("conversations", () => {
         assert.strictEqual(answer, `re: ${n}`)
       })
       for (const chat of range(50)) {
-        const last = outcomes.filter((_, n) => n % 50 === chat).at(-1)
+        const last = outcomes[150 + chat]
         const taken = last?.entries.flatMap((entry) => (entry._tag === "TurnStarted" ? entry.messageIds : []))
         const accepted = last?.entries.flatMap((entry) => (entry._tag === "UserMessage" ? [entry.messageId] : []))
         assert.strictEqual(taken?.length, 4)

@@ -1,12 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as AiError from "effect/ai/AiError"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import { end, fail, finish, never, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
+import * as Threads from "../../src/thread/Threads.ts"
+import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
+import { CurrentDatetime } from "../../src/tools/utility/CurrentDatetime.ts"
 import * as Fixtures from "./Fixtures.ts"
 
 const say = (layer: ReturnType<typeof TestRuntime.layer>) =>
@@ -130,6 +134,57 @@ describe("a turn ends", () => {
         })
       )
     )
+  )
+
+  it.effect("when something in the runtime breaks, even before it has begun", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const events = yield* Fixtures.recordEvents
+      const outcome = yield* troupe.say("go")
+      assert.strictEqual(outcome.state, "failed")
+      assert.strictEqual(outcome.failure?.code, "turn:defect")
+      assert.notInclude(outcome.failure?.message ?? "", "secret")
+      assert.deepStrictEqual(Fixtures.kinds(outcome.entries), ["UserMessage", "TurnStarted", "Notice", "TurnEnded"])
+      yield* events.until((event) => event._tag === "TurnFailed")
+      assert.strictEqual(events.seen.filter((event) => event._tag === "TurnStarted").length, 1)
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [],
+          tools: ToolRegistry.layer(
+            [CurrentDatetime],
+            { current_datetime: () => Effect.die("never called") },
+            { offeredWhen: () => assert.fail("a secret detail") }
+          )
+        })
+      )
+    )
+  )
+
+  it.effect("when its log cannot be read: each message of it has its outcome all the same", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const threads = yield* Threads.Threads
+      const sql = yield* SqlClient.SqlClient
+      const first = yield* troupe.say("hello")
+      const row = {
+        thread_id: first.threadId,
+        seq: first.entries.length + 1,
+        kind: "Notice",
+        payload: "{}",
+        created_at: 0
+      }
+      yield* sql`INSERT INTO thread_entries ${sql.insert(row)}`
+      yield* sql`UPDATE threads SET next_seq = next_seq + 1 WHERE id = ${first.threadId}`
+      for (const message of ["one", "two"]) {
+        const { messageId } = yield* troupe.accept(message)
+        yield* TestClock.adjust("1 second")
+        const receipt = yield* threads.receipt(messageId)
+        assert.strictEqual(receipt.state, "failed")
+        assert.strictEqual(receipt.failure?.code, "turn:defect")
+      }
+      assert.strictEqual((yield* troupe.say("hello", { chat: "other" })).answer, "fine")
+    }).pipe(Effect.provide(TestRuntime.layer({ scripts: () => [text("fine")] })))
   )
 
   it.effect("when its time is up: the running call is cancelled and has its result", () =>

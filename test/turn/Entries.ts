@@ -5,8 +5,8 @@ import type * as Entry from "../../src/thread/Entry.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 export const turn = (n: number) => Ids.TurnId.make(id("trn", n))
-export const message = (n: number) => Ids.MessageId.make(id("msg", n))
-export const call = (n: number) => Ids.CallId.make(id("cal", n))
+const message = (n: number) => Ids.MessageId.make(id("msg", n))
+const call = (n: number) => Ids.CallId.make(id("cal", n))
 
 type Of<Tag extends Entry.EntryKind> = Extract<Entry.Entry, { readonly _tag: Tag }>
 type Fields<Tag extends Entry.EntryKind> = Partial<Omit<Of<Tag>, "_tag">>
