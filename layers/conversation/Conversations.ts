@@ -10,6 +10,7 @@ import { Conversations, ConversationUnavailable, type WatchItem } from "../../sr
 import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import { TurnSlots } from "./TurnSlots.ts"
 
 const pageSize = 200
 
@@ -17,6 +18,8 @@ const make = Effect.gen(function* () {
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
   const actorOf = yield* ConversationEntity.client
+  // This layer ends before the actors do: turns at work may finish, and no further one is begun only to be broken off.
+  yield* Effect.acquireRelease(TurnSlots, (slots) => slots.close)
 
   const accept = Effect.fn("Conversations.accept")(function* (message: Journal.InboundMessage) {
     const accepted = yield* journal.accept(message)

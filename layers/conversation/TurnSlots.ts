@@ -16,6 +16,8 @@ export class TurnSlots extends Context.Service<
      * one cannot starve the others.
      */
     readonly use: <A, E, R>(thread: Threads.Thread, turn: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** From now on no turn is let in, and those that wait are interrupted: the process is about to end. */
+    readonly close: Effect.Effect<void>
   }
 >()("troupe/conversation/TurnSlots") {}
 
@@ -24,6 +26,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { runtime } = yield* Settings.Settings
     const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: runtime.max_concurrent_turns })
+    let closed = false
     const counted = <A, E, R>(turn: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
         Metric.modify(TurnMetrics.running, 1),
@@ -31,7 +34,14 @@ export const layer = Layer.effect(
         () => Metric.modify(TurnMetrics.running, -1)
       )
     return TurnSlots.of({
-      use: (thread, turn) => slots.withPermit(Threads.partsOfKey(thread.key).channel)(counted(turn))
+      use: (thread, turn) =>
+        // Each that is turned away gives its permit to the next that waits.
+        slots.withPermit(Threads.partsOfKey(thread.key).channel)(
+          Effect.suspend(() => (closed ? Effect.interrupt : counted(turn)))
+        ),
+      close: Effect.sync(() => {
+        closed = true
+      })
     })
   })
 )

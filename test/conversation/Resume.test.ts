@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Deferred from "effect/Deferred"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
-import { run, text, toolCall } from "../../src/testing/ScriptedModel.ts"
+import { delay, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -198,6 +202,49 @@ describe("a turn", () => {
       const outcome = yield* Lives.whole(store, simple(lookThenAnswer), outcomeOf("go"))
       assert.strictEqual(outcome.answer, "here")
       assert.deepStrictEqual(lives(outcome.entries), [1, 1, 1, 1, 1, 1])
+    })
+  )
+
+  it.effect("that has not begun is left for the next life when the process is asked to end", () =>
+    Effect.gen(function* () {
+      const store = yield* Lives.makeStore
+      const scope = yield* Scope.make()
+      const scripts: Scripted.Scripts = ({ prompt }) => [delay("1 second"), text(`seen ${prompt.content.length}`)]
+      const settings = { runtime: { max_concurrent_turns: 1 } }
+      const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts, settings }, store), scope)
+      const accepted = yield* Effect.gen(function* () {
+        const troupe = yield* Troupe
+        const chats = ["a", "a", "b", "c"]
+        return yield* Effect.forEach(chats, (chat, n) =>
+          troupe.accept(`${n}`, { chat, externalId: `${n}`, delivery: "after-turn" })
+        )
+      }).pipe(Effect.provideContext(context))
+      yield* Effect.provideContext(
+        ScriptedModel.use((model) => model.awaitRequests(1)),
+        context
+      )
+      const closedAt = yield* Clock.currentTimeMillis
+      yield* Fixtures.whileTimePasses(Scope.close(scope, Exit.void))
+      // The turn at work finished, and no other was begun and broken off.
+      assert.isAtMost((yield* Clock.currentTimeMillis) - closedAt, 1500)
+      assert.strictEqual(
+        (yield* Effect.provideContext(
+          ScriptedModel.use((model) => model.requests),
+          context
+        )).length,
+        1
+      )
+
+      const outcomes = yield* Lives.whole(
+        store,
+        () => ({ scripts, settings }),
+        Troupe.use((troupe) => Fixtures.whileTimePasses(Effect.forEach(accepted, troupe.outcome)))
+      )
+      assert.deepStrictEqual(
+        outcomes.map(({ state }) => state),
+        ["answered", "answered", "answered", "answered"]
+      )
+      assert.isTrue(outcomes.every(({ entries }) => lives(entries).length === 0))
     })
   )
 
