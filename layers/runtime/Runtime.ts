@@ -39,10 +39,10 @@ export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer).pipe(
  * The conversations: actors, the sweep that wakes them, and the deliveries of their replies. Needs everything above, models,
  * and the tools, so that no turn begins before its tools are there.
  */
-export const conversations = Layer.mergeAll(Conversations.layer, Deliveries.layer).pipe(
+export const conversations = Conversations.layer.pipe(
   Layer.provide(Sweep.layer),
   Layer.provide(ConversationActor.layer),
   Layer.provide(TurnRunner.layer),
   Layer.provide([TurnSlots.layer, SystemPrompt.layer]),
-  Layer.provideMerge(SingleProcess.layer)
+  Layer.provideMerge(Layer.merge(SingleProcess.layer, Deliveries.layer))
 )

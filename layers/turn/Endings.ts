@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Channels from "../../src/channel/Channels.ts"
+import type * as Deliveries from "../../src/channel/Deliveries.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolContext from "../../src/tool/ToolContext.ts"
@@ -34,7 +35,14 @@ interface Ending {
   readonly entries: ReadonlyArray<Entry.Entry>
 }
 
-export const make = (channels: Channels.Channels["Service"], steering: Steering.Steering, ownerId: string): Endings => {
+export interface Surroundings {
+  readonly channels: Channels.Channels["Service"]
+  readonly deliveries: Deliveries.Deliveries["Service"]
+  readonly steering: Steering.Steering
+  readonly ownerId: string
+}
+
+export const make = ({ channels, deliveries, ownerId, steering }: Surroundings): Endings => {
   /** What goes to the outbox: nothing where the client reads the thread itself. A channel that is down still gets it. */
   const repliesOf = Effect.fnUntraced(function* (
     { channel, chat }: ToolContext.TurnScope,
@@ -60,13 +68,15 @@ export const make = (channels: Channels.Channels["Service"], steering: Steering.
     const entries = [...settled(session), ...ending.entries]
     const folded = entries.reduce(TurnState.apply, session.state())
     const { failure, reason, state } = ending
+    const replies = yield* repliesOf(scope, folded.answers, entries)
     yield* session.end({
       state,
       ...(reason === undefined ? {} : { reason }),
       ...(failure === undefined ? {} : { failure }),
       entries,
-      replies: yield* repliesOf(scope, folded.answers, entries)
+      replies
     })
+    if (replies.length > 0) yield* deliveries.wake
     yield* Metric.update(TurnMetrics.ended(state), 1)
     const about = TurnScope.about(scope)
     // No end is told without a beginning, even if it came before the turn was ready to begin.

@@ -1,5 +1,5 @@
 /** One model response: asks, streams the pieces to watchers, and gathers the whole. */
-import type * as AiError from "effect/ai/AiError"
+import * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -72,7 +72,8 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
           gathered.usage = usageOf(part.usage)
           return Effect.void
         case "error":
-          return Effect.die(part.error)
+          // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
+          return Effect.fail(reportedError)
         default:
           return Effect.void
       }
@@ -88,6 +89,12 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
     finishReason: gathered.finishReason,
     usage: gathered.usage
   }
+})
+
+const reportedError = AiError.make({
+  module: "ModelStep",
+  method: "ask",
+  reason: new AiError.UnknownError({ description: "The provider reported an error in the middle of its response" })
 })
 
 class Gathered {

@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Agents from "../../src/agent/Agents.ts"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
 import * as Channels from "../../src/channel/Channels.ts"
+import * as Deliveries from "../../src/channel/Deliveries.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
@@ -47,7 +48,12 @@ const make = Effect.gen(function* () {
     events: yield* EventBus.EventBus
   }
   const steering = Steering.make(services.journal)
-  const endings = Endings.make(yield* Channels.Channels, steering, settings.runtime.owner_id)
+  const endings = Endings.make({
+    channels: yield* Channels.Channels,
+    deliveries: yield* Deliveries.Deliveries,
+    steering,
+    ownerId: settings.runtime.owner_id
+  })
 
   const limits: TurnState.Limits = {
     maxSteps: settings.llm.max_tool_iterations,
