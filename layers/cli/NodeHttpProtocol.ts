@@ -13,16 +13,17 @@ import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schema from "effect/Schema"
 import * as Http from "node:http"
 import type { Options } from "../../src/client/TroupeClient.ts"
+import * as Unreachable from "../../src/client/Unreachable.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 
-export const layer = (options: Options): Layer.Layer<RpcClient.Protocol> =>
+export const layer = (options: Options, silenceMillis = longestSilenceMillis): Layer.Layer<RpcClient.Protocol> =>
   Layer.effect(
     RpcClient.Protocol,
     RpcClient.Protocol.make((writeResponse) =>
       Effect.succeed({
         send: (clientId, request) =>
           request._tag === "Request"
-            ? Effect.flatMap(post(options, `${JSON.stringify(request)}\n`), (text) =>
+            ? Effect.flatMap(post(options, `${JSON.stringify(request)}\n`, silenceMillis), (text) =>
                 Effect.flatMap(messages(text), (answers) =>
                   Effect.forEach(answers, (answer) => writeResponse(clientId, answer), { discard: true })
                 )
@@ -35,7 +36,9 @@ export const layer = (options: Options): Layer.Layer<RpcClient.Protocol> =>
     )
   )
 
-const post = (options: Options, body: string): Effect.Effect<string, RpcClientError> =>
+const longestSilenceMillis = 10_000
+
+const post = (options: Options, body: string, silenceMillis: number): Effect.Effect<string, RpcClientError> =>
   Effect.callback((resume) => {
     const request = Http.request(
       new URL(Wire.httpPath, options.url),
@@ -58,6 +61,8 @@ const post = (options: Options, body: string): Effect.Effect<string, RpcClientEr
         })
       }
     )
+    // A daemon that is stopped or stuck takes the connection and says nothing; nobody should have to guess that.
+    request.setTimeout(silenceMillis, () => request.destroy(new Unreachable.DaemonSilent({ millis: silenceMillis })))
     request.on("error", (cause) => resume(Effect.fail(unreachable(cause))))
     request.end(body)
     return Effect.sync(() => request.destroy())

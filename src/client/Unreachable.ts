@@ -1,5 +1,6 @@
 /** What a failed connection means, in words for a person. */
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { RpcClientError } from "effect/rpc/RpcClientError"
 
 /** The daemon is there and does not let this caller in. Trying again says the same. */
@@ -14,6 +15,7 @@ export const explain = (error: RpcClientError): string => {
   if (status === 401) return "The daemon does not accept this token."
   if (status === 403) return "The daemon refuses requests from this address."
   if (status !== undefined) return `The daemon answered with HTTP status ${status}.`
+  if (error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent) return error.reason.cause.message
   switch (error.reason._tag) {
     case "SocketCloseError":
     case "SocketReadError":
@@ -23,6 +25,13 @@ export const explain = (error: RpcClientError): string => {
       return "The daemon gave an answer that this client does not understand. Are both of the same version?"
     default:
       return "The daemon cannot be reached. Is it running?"
+  }
+}
+
+/** The daemon took a call and does not answer: it is stopped, or stuck. */
+export class DaemonSilent extends Schema.TaggedError<DaemonSilent>()("DaemonSilent", { millis: Schema.Int }) {
+  override get message() {
+    return `The daemon took the call and said nothing for ${this.millis / 1000} s. Is its process stopped?`
   }
 }
 
