@@ -172,13 +172,27 @@ const decodeArguments = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.
  * parse the arguments of earlier calls again and refuse the whole request when they cannot.
  */
 const argumentsOf = (text: string): Schema.Json => {
-  // Nearly all are JSON, and read much faster as such.
-  const parsed = Option.orElse(decodeArguments(text), () => Result.getSuccess(Arguments.read(text)))
+  // Nearly all are JSON, and read much faster as such. Only the reader of arguments knows how deep is too deep, though.
+  const asJson = mayNestTooDeep(text) ? Option.none() : decodeArguments(text)
+  const parsed = Option.orElse(asJson, () => Result.getSuccess(Arguments.read(text)))
   return Option.match(parsed, {
     onNone: () => ({ unreadable_arguments: clean(text.slice(0, 220)) }),
     onSome: cleanJson
   })
 }
+
+/** More brackets open at once than any call needs; those inside of texts count too, which costs no more than time. */
+const mayNestTooDeep = (text: string): boolean => {
+  let open = 0
+  for (let i = 0; i < text.length && open <= plainNesting; i++) {
+    const character = text.charCodeAt(i)
+    if (character === 0x5b || character === 0x7b) open++
+    else if (character === 0x5d || character === 0x7d) open--
+  }
+  return open > plainNesting
+}
+
+const plainNesting = 64
 
 const cleanJson = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return clean(value)

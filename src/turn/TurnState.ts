@@ -154,7 +154,7 @@ export const next = (state: TurnState, limits: Limits): Next => {
     return {
       _tag: "GiveUp",
       reason: "max_tool_calls",
-      notice: `I stopped after ${state.toolCalls} tool calls without reaching an answer. Ask me to go on, or for a smaller piece of work.`
+      notice: `I stopped after ${state.toolCalls} tool calls without reaching an answer: a turn may make ${limits.maxToolCalls}, and the model wanted more. Ask me to go on, or for a smaller piece of work.`
     }
   }
   if (state.unreadableResponses >= maxUnreadableResponses) {

@@ -87,6 +87,23 @@ describe("the history that a model sees", () => {
     }
   })
 
+  it("is readable however deep a model nests its arguments, and whatever brackets are in their texts", () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
+    const arrays = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+    const texts = JSON.stringify({ a: "[".repeat(1000) })
+    const shown = [deep, arrays, texts].map(
+      (written) =>
+        lines([
+          Entries.user(1),
+          Entries.started([1]),
+          Entries.response(1, [Entries.request(1, { arguments: written })])
+        ])[1]
+    )
+    assert.strictEqual(shown[0], `assistant: look({"unreadable_arguments":${JSON.stringify(deep.slice(0, 220))}})`)
+    assert.strictEqual(shown[1], `assistant: look({"unreadable_arguments":${JSON.stringify(arrays.slice(0, 220))}})`)
+    assert.strictEqual(shown[2], `assistant: look(${texts})`)
+  })
+
   it("repeats arguments that are no object inside one", () => {
     const shown = ["{}", '{"a":[1,null]}', "{'a': True}", "", "[1]", "null", '"x"', '{"a":'].map(
       (written) =>
