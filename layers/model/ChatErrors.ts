@@ -1,16 +1,18 @@
 /**
  * From whatever the SDK throws to an `AiError` with words for a person.
  *
- * The words are ours; of the provider's own message at most a short piece is quoted, never for rejected keys, whose
- * messages may quote the key.
+ * The words are ours; of the provider's own message at most a short piece is quoted, with every configured secret
+ * masked, and never for rejected keys.
  */
 import * as AiError from "effect/ai/AiError"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { APIConnectionError, APIError } from "openai"
 import { contextLength, transportError } from "../../src/model/ModelError.ts"
+import * as Secrets from "../../src/model/Secrets.ts"
 import * as Text from "../../src/model/Text.ts"
 
 /** Whom the error is about. */
@@ -18,6 +20,10 @@ export interface Target {
   readonly provider: string
   readonly model: string
   readonly baseUrl: string
+  readonly apiKey?: Redacted.Redacted<string> | undefined
+  readonly headers?: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
+  /** Secrets of the rest of the settings, which are masked like the key and the headers. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
 }
 
 /** Reads a thrown value. `now` is the current time, for dates in `Retry-After`. */
@@ -114,7 +120,7 @@ const fromStatus = (
   target: Target,
   retryAfter: Duration.Duration | undefined
 ): AiError.AiErrorReason => {
-  const quote = body?.message ? `: ${Text.clip(body.message, 200)}` : ""
+  const quote = body?.message ? `: ${quoted(body.message, target, 200)}` : ""
   const who = `Provider "${target.provider}"`
   if (body !== undefined && isQuota(status, body)) return new AiError.QuotaExhaustedError({})
   if (body !== undefined && isContextLength(body)) {
@@ -152,7 +158,7 @@ const fromStatus = (
       ? new AiError.ContentPolicyError({ description: `${who} refused the content${quote}` })
       : new AiError.InvalidRequestError({
           description: `${who} rejected the request (${status})${quote}`,
-          ...(body?.param ? { parameter: Text.clip(body.param, 100) } : {})
+          ...(body?.param ? { parameter: quoted(body.param, target, 100) } : {})
         })
   }
   if (status !== undefined && status >= 300 && status < 400) {
@@ -164,6 +170,17 @@ const fromStatus = (
     description: `${who} failed${status === undefined ? "" : ` (${status})`}${quote}`
   })
 }
+
+/** A short piece of the provider's words. What cleaning takes out must not hide a secret, nor clipping halve one. */
+const quoted = (words: string, target: Target, limit: number): string =>
+  Text.clip(
+    Secrets.mask(Text.clean(words), [
+      ...(target.apiKey === undefined ? [] : [target.apiKey]),
+      ...Object.values(target.headers ?? {}),
+      ...(target.secrets ?? [])
+    ]),
+    limit
+  )
 
 const isQuota = (status: number | undefined, body: ErrorBody) =>
   status === 402 || body.code === "insufficient_quota" || body.type === "insufficient_quota"

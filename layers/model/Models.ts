@@ -14,6 +14,7 @@ import { Models } from "../../src/model/Models.ts"
 import type { AvailableProvider, ModelHandle, ModelSelection } from "../../src/model/Models.ts"
 import * as Offline from "../../src/model/Offline.ts"
 import * as Providers from "../../src/model/Providers.ts"
+import { secretsIn } from "../../src/observability/Redactor.ts"
 
 /** Models kept at the same time. One is only a few closures, but names of models may come from conversations. */
 const kept = 256
@@ -150,7 +151,9 @@ const modelsOf = (settings: SettingsValue, name: string): ReadonlyArray<string> 
 }
 
 /** Loads the adapter and opens its pool of connections in the surrounding scope. */
-const loadAdapter = Effect.fnUntraced(function* ({ llm }: SettingsValue) {
+const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
+  const { llm } = settings
+  const secrets = secretsIn(settings)
   const OpenAiChat = yield* Effect.promise(() => import("./OpenAiChat.ts"))
   const Transport = yield* Effect.promise(() => import("./Transport.ts"))
   const transport = yield* Transport.make({ connectTimeout: llm.connect_timeout_seconds })
@@ -158,6 +161,7 @@ const loadAdapter = Effect.fnUntraced(function* ({ llm }: SettingsValue) {
     OpenAiChat.make(
       {
         ...target,
+        secrets,
         temperature: llm.temperature,
         maxNewTokens: llm.max_new_tokens,
         reasoningEffort: llm.reasoning_effort,

@@ -39,6 +39,8 @@ export interface Options {
   readonly baseUrl: string
   readonly apiKey?: Redacted.Redacted<string> | undefined
   readonly headers?: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
+  /** Other secrets that must not show in errors, should the provider repeat them. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
   readonly temperature?: number | undefined
   readonly maxNewTokens?: number | undefined
   readonly reasoningEffort?: string | undefined

@@ -121,6 +121,7 @@ const describeReason = (reason: AiError.AiErrorReason): string => {
   const description = "description" in reason ? reason.description : undefined
   if (description !== undefined) return description
   if (reason._tag === "RateLimitError" && reason.retryAfter !== undefined) {
+    if (!Duration.isGreaterThan(reason.retryAfter, Duration.zero)) return "The provider limits the rate of requests"
     return `The provider limits the rate of requests; it asks to wait ${Duration.format(reason.retryAfter)}`
   }
   return reason.message

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { inspect } from "node:util"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as Transport from "../../layers/model/Transport.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
@@ -496,6 +497,61 @@ describe("failures", () => {
       })
     )
   }
+
+  const canary = 'hdr/canary+"0123456789"'
+  const encoded = [secret, canary].flatMap((value) => [
+    value,
+    JSON.stringify(value),
+    encodeURIComponent(value),
+    Buffer.from(value).toString("base64"),
+    Buffer.from(value).toString("base64url")
+  ])
+  const echo = {
+    // The last copy is where a clip would halve it.
+    message: `${encoded.join(" ").slice(0, 150)} ${"x".repeat(20)}${secret} ${encoded.join(" ")}`,
+    param: `${secret} ${canary} other-canary`
+  }
+  const hidden = Effect.fnUntraced(function* (reply: Fake.Reply) {
+    const error = yield* errorOf(reply, {
+      headers: { "x-team": Redacted.make(canary), authorization: Redacted.make(`Bearer ${secret}`) },
+      secrets: [Redacted.make("other-canary")]
+    })
+    const printed = [
+      error.message,
+      JSON.stringify(error),
+      error.stack,
+      Cause.pretty(Cause.fail(error)),
+      inspect(error, { depth: 20 }),
+      JSON.stringify(ModelError.describe(error))
+    ].join("\n")
+    for (const form of [...encoded, "sk-secret", "canary"]) assert.notInclude(printed, form)
+    return printed
+  })
+
+  for (const status of [400, 401, 403, 404, 409, 422, 429, 500, 503]) {
+    it.live(`a provider that repeats the key and a header with ${status} is not repeated`, () =>
+      Effect.gen(function* () {
+        yield* hidden(Fake.json({ error: echo }, status))
+        yield* hidden(Fake.json({ error: { ...echo, message: `${"x".repeat(185)} ${secret}` } }, status))
+        yield* hidden(Fake.json({ error: { message: `${secret.slice(0, 12)}\0${secret.slice(12)}` } }, status))
+        yield* hidden(Fake.stream(Fake.event({ error: { ...echo, code: status } })))
+      })
+    )
+  }
+
+  it.live("the rest of what such a provider says is kept", () =>
+    Effect.gen(function* () {
+      const printed = yield* hidden(Fake.json({ error: { message: `Incorrect key ${secret} given` } }, 500))
+      assert.include(printed, "Incorrect key [redacted] given")
+    })
+  )
+
+  it.live("a wait of nothing is not mentioned", () =>
+    Effect.gen(function* () {
+      const error = yield* errorOf(Fake.json({}, 429, { "retry-after": "0" }))
+      assert.notInclude(ModelError.describe(error).message, "wait")
+    })
+  )
 
   it.live("a refused connection names provider and address", () =>
     Effect.gen(function* () {
