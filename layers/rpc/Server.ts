@@ -17,6 +17,7 @@ import { Settings } from "../../src/config/Settings.ts"
 import { TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 import * as Authentication from "./Authentication.ts"
+import * as Body from "./Body.ts"
 import * as Edge from "./Edge.ts"
 import * as Gate from "./Gate.ts"
 import * as Handlers from "./Handlers.ts"
@@ -72,7 +73,11 @@ export const layer = HttpRouter.serve(
 const rpc = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
-    const overHttp = yield* RpcServer.makeProtocolWithHttpEffect()
+    const overHttp = yield* Effect.updateService(
+      RpcServer.makeProtocolWithHttpEffect(),
+      RpcSerialization.RpcSerialization,
+      Body.endsLines
+    )
     const overWebSocket = yield* RpcServer.makeProtocolWithHttpEffectWebsocket
     for (const { protocol } of [overHttp, overWebSocket]) {
       yield* RpcServer.make(TroupeRpcs, { disableFatalDefects: true }).pipe(
@@ -80,7 +85,7 @@ const rpc = Layer.effectDiscard(
         Effect.forkScoped
       )
     }
-    yield* router.add("POST", Wire.httpPath, overHttp.httpEffect)
+    yield* router.add("POST", Wire.httpPath, Body.guard(overHttp.httpEffect))
     yield* router.add("GET", Wire.webSocketPath, onlyUpgrades(overWebSocket.httpEffect))
   })
 ).pipe(

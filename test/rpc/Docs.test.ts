@@ -95,6 +95,14 @@ describe("docs/rpc.md", () => {
           body: `${call}\n`
         })
         assert.include(page, /^\{"_tag":"Exit".*\}$/m.exec(answer.body)?.[0] ?? "no answer")
+
+        const sample = /```sh\n([^`]*curl[^`]*)```/.exec(page)?.[1] ?? ""
+        assert.include(sample, "~/.local/share/troupe/token")
+        if (spawnSync("curl", ["--version"]).status === 0) {
+          const here = sample.replace("~/.local/share/troupe/token", `"${tokenFile}"`).replace(/http:\/\/[\d.:]+/, url)
+          const curled = spawnSync("sh", ["-c", here], { encoding: "utf8" })
+          assert.include(page, /^\{"_tag":"Exit".*\}$/m.exec(curled.stdout)?.[0] ?? "curl printed no answer")
+        }
         const health = yield* RawHttp.send(url, { path: "/health" })
         assert.include(page, health.body)
 

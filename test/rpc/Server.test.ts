@@ -242,6 +242,47 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
     })
   )
 
+  it.effect("the end of the body is the end of its last line", () =>
+    Effect.gen(function* () {
+      for (const end of ["", "\r\n", "\n\n"]) {
+        const answer = yield* post(asked("Status", null, inner).trimEnd() + end)
+        assert.strictEqual(answer.status, 200)
+        assert.include(answer.body, `"Success"`, JSON.stringify(end))
+      }
+    })
+  )
+
+  it.effect("a body with a line that is no message is refused whole, before anything runs", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const before = stage.accepted.length
+      const good = asked("Send", { thread, text: "not to be run", externalId: "refused-body" }, inner)
+      const lines = [
+        "{",
+        "garbage",
+        "null",
+        "[]",
+        "12",
+        `{"_tag":"Bogus","id":"1"}`,
+        `{"_tag":"Request","id":"1","tag":"Status","payload":null}`,
+        `{"_tag":"Request","id":"1","tag":"Status","payload":null,"headers":{}}`,
+        `{"_tag":"Request","id":{},"tag":"Status","payload":null,"headers":[]}`,
+        `{"_tag":"Request","id":"1","tag":"Status","payload":null,"headers":[null]}`
+      ]
+      for (const line of lines) {
+        const answer = yield* post(`${good}${line}\n${good}`)
+        assert.strictEqual(answer.status, 400, line)
+        assert.include(answer.body, "Line 2 of the body", line)
+        assert.match(answer.body, /"error":"invalid"/, line)
+        for (const inside of ["Cannot read", "iterable", "Ndjson", "Error", "Defect"]) {
+          assert.notInclude(answer.body, inside, line)
+        }
+      }
+      assert.strictEqual(stage.accepted.length, before)
+      for (const body of ["", "\n"]) assert.include((yield* post(body)).body, "no message", JSON.stringify(body))
+    })
+  )
+
   it.effect("a body beyond the limit is refused, announced or not", () =>
     Effect.gen(function* () {
       const announced = yield* post("x", { "content-length": "900000000" })
