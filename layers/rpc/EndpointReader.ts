@@ -1,4 +1,5 @@
 /** Reading `endpoint.json`, for the clients of a data directory. */
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -11,10 +12,16 @@ import * as NodeProcess from "../storage/NodeProcess.ts"
 export const read: Effect.Effect<Option.Option<Endpoint>, never, DataDirectory | FileSystem.FileSystem> = Effect.gen(
   function* () {
     const files = yield* FileSystem.FileSystem
-    const text = yield* files.readFileString((yield* DataDirectory).file(fileName))
+    const path = (yield* DataDirectory).file(fileName)
+    // Opening a pipe waits for its writer, in a way that nothing can interrupt.
+    const { size, type } = yield* files.stat(path)
+    if (type !== "File" || ByteSize.isGreaterThan(size, longest)) return Option.none<Endpoint>()
+    const text = yield* files.readFileString(path)
     const endpoint = yield* decode(text)
     return (yield* NodeProcess.isAlive(endpoint.pid)) ? Option.some(endpoint) : Option.none()
   }
 ).pipe(Effect.orElseSucceed(() => Option.none()))
+
+const longest = ByteSize.bytes(64 * 1024)
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Endpoint))
