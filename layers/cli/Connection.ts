@@ -2,8 +2,11 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { RpcClientError } from "effect/rpc/RpcClientError"
+import * as Schema from "effect/Schema"
 import { unavailable } from "../../src/cli/CommandFailed.ts"
 import * as TroupeClient from "../../src/client/TroupeClient.ts"
+import * as Unreachable from "../../src/client/Unreachable.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import type { Endpoint } from "../../src/rpc/Endpoint.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -31,20 +34,39 @@ export const layer = (place: CommandLine.Place) =>
     })
   ).pipe(Layer.provide(DataDirectoryLive.layer), Layer.provide(CommandLine.layer(place)))
 
-/** The daemon that runs, if one does and lets us in. A file that a killed process left behind is no daemon. */
+/**
+ * The daemon that runs, if one does. A file that a killed process left behind is no daemon; one that does not let us in, or
+ * that takes the call and says nothing, is one, and fails as unavailable.
+ */
 export const running = Effect.gen(function* () {
   const endpoint = yield* EndpointReader.read
   if (Option.isNone(endpoint)) return Option.none<Endpoint>()
-  const status = TroupeClient.TroupeClient.pipe(
+  const token = yield* Effect.option(Layer.build(AccessTokenLive.layerExisting))
+  if (Option.isNone(token)) return Option.none<Endpoint>()
+  return yield* TroupeClient.TroupeClient.pipe(
     Effect.flatMap((client) => client.Status()),
-    Effect.provide(clientLayer(endpoint.value, "layerHttp").pipe(Layer.provide(AccessTokenLive.layerExisting))),
-    Effect.timeout("3 seconds")
+    Effect.provide(clientLayer(endpoint.value, "layerHttp").pipe(Layer.provide(Layer.succeedContext(token.value)))),
+    Effect.matchEffect({
+      onSuccess: ({ incarnation }) =>
+        Effect.succeed(Option.filter(endpoint, (found) => found.incarnation === incarnation)),
+      onFailure: (error) =>
+        isRpcClientError(error) && (Unreachable.isRefusal(error) || Unreachable.isSilence(error))
+          ? Effect.fail(unavailable(explain(error)))
+          : Effect.succeed(Option.none<Endpoint>())
+    })
   )
-  return yield* Effect.match(status, {
-    onSuccess: ({ incarnation }) => Option.filter(endpoint, (found) => found.incarnation === incarnation),
-    onFailure: () => Option.none<Endpoint>()
-  })
-})
+}).pipe(Effect.scoped)
+
+export const isRpcClientError = Schema.is(RpcClientError)
+
+/** What a failed call means here, where the token is that of a data directory, and what to do about it. */
+export const explain = (error: RpcClientError): string =>
+  Unreachable.isTokenRefused(error) ? tokenRefused : Unreachable.explain(error)
+
+const tokenRefused = [
+  "The daemon does not accept the token of this data directory.",
+  "Delete the file `token` in the data directory and restart the daemon, or set [http].auth_token to the same for both."
+].join("\n")
 
 /** A client for an endpoint, with the token of its data directory. */
 export const clientLayer = (endpoint: Pick<Endpoint, "url">, kind: "layer" | "layerHttp") =>

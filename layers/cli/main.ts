@@ -7,6 +7,7 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Common } from "./commands/Client.ts"
 import * as MainProcess from "./MainProcess.ts"
@@ -169,6 +170,8 @@ Command.run(troupe, { version }).pipe(
     CliConfig.CliConfig,
     CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
   ),
+  // Standard output is for answers, whatever is logged before a log is set up.
+  Effect.provideService(References.LogToStderr, true),
   Effect.provide(NodeServices.layer),
   MainProcess.run
 )

@@ -9,6 +9,13 @@ export const isRefusal = (error: RpcClientError): boolean => {
   return status === 401 || status === 403
 }
 
+/** The token is not the daemon's. */
+export const isTokenRefused = (error: RpcClientError): boolean => statusOf(error) === 401
+
+/** The daemon took the call and does not answer. */
+export const isSilence = (error: RpcClientError): boolean =>
+  error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent
+
 /** One sentence, for a person. */
 export const explain = (error: RpcClientError): string => {
   const status = statusOf(error)

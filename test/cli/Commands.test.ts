@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import * as Program from "./Program.ts"
 
@@ -237,6 +238,69 @@ describe("with a daemon", () => {
       const tools = yield* linesOf((yield* Program.run(at, ["tools", "--json"])).stdout)
       assert.isTrue(tools.some(({ name }) => name === "calculate_expression"))
       assert.include((yield* Program.run(at, ["tools"])).stdout, "calculate_expression")
+    })
+  )
+
+  test(
+    "a token that the daemon does not take is named, at once",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      yield* Program.daemon(at)
+      yield* files.writeFileString(join(at.data, "token"), "another-token-0123456789abcdef\n")
+      for (const args of [["status"], ["chat", "--once", "hi"]]) {
+        const result = yield* Program.run(at, args)
+        assert.strictEqual(result.code, 4, args.join(" "))
+        assert.strictEqual(result.stdout, "")
+        assert.include(result.stderr, "does not accept the token of this data directory")
+        assert.include(result.stderr, "Delete the file `token`")
+        assert.include(result.stderr, "[http].auth_token")
+      }
+    })
+  )
+
+  test(
+    "a stopped daemon does not keep a chat longer than it may take",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const daemon = yield* Program.daemon(at)
+      daemon.process.kill("SIGSTOP")
+      const brief = yield* Program.run(at, ["chat", "--once", "hi", "--timeout", "2"])
+      assert.strictEqual(brief.code, 4, brief.stderr)
+      assert.include(brief.stderr, "within 2 s")
+      const patient = yield* Program.run(at, ["chat", "--once", "hi"])
+      assert.strictEqual(patient.code, 4, patient.stderr)
+      assert.include(patient.stderr, "said nothing for 10 s")
+    })
+  )
+
+  test(
+    "what a command logs is not part of its answer",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      yield* Program.daemon(at)
+      yield* files.chmod(at.data, 0o755)
+      const status = yield* Program.run(at, ["status", "--json"])
+      assert.strictEqual((yield* linesOf(status.stdout)).length, 1)
+      assert.include(status.stderr, "chmod 700")
+    })
+  )
+
+  test(
+    "an endpoint that is no file, or no small one, is not read",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      yield* files.makeDirectory(at.data, { mode: 0o700 })
+      const path = join(at.data, "endpoint.json")
+      const pipe = spawnSync("mkfifo", [path])
+      assert.strictEqual(pipe.status, 0)
+      assert.include((yield* Program.run(at, ["status"])).stderr, "No daemon is running")
+      yield* files.remove(path)
+      const endpoint = { url: "http://127.0.0.1:9", pid: process.pid, incarnation: `inc_${"0".repeat(26)}`, version: "0" }
+      yield* files.writeFileString(path, JSON.stringify(endpoint) + " ".repeat(64 * 1024))
+      assert.include((yield* Program.run(at, ["status"])).stderr, "No daemon is running")
     })
   )
 

@@ -1,8 +1,10 @@
 /** One message, one answer: for scripts, and for people in a hurry. */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Answer from "../../../src/cli/Answer.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
@@ -21,25 +23,63 @@ export interface Options {
   readonly timeoutSeconds: number | undefined
 }
 
-/** Sends the message and follows it to its end. Fails with the exit code of how it ended, unless it was answered. */
-export const once = Effect.fnUntraced(function* (thread: Threads.ThreadKey, text: string, options: Options) {
-  const client = yield* TroupeClient
-  const sent = yield* client.Send({ thread, text })
-  const following = follow(thread, sent.messageId, sent.seq, options)
+/**
+ * Sends the message and follows it to its end. Fails with the exit code of how it ended, unless it was answered. The time
+ * that is allowed covers all of it: finding the daemon, sending, and the answer.
+ */
+export const once = Effect.fnUntraced(function* <E, R>(
+  thread: Threads.ThreadKey,
+  text: string,
+  options: Options,
+  session: Layer.Layer<TroupeClient, E, R>
+) {
   const { timeoutSeconds } = options
+  const began = yield* Clock.currentTimeMillis
+  const [context, sent] = yield* send(thread, text, session, timeoutSeconds)
+  const following = Effect.provideContext(follow(thread, sent.messageId, sent.seq, options), context)
   const waiting =
     timeoutSeconds === undefined
       ? following
       : Effect.timeoutOrElse(following, {
-          duration: Duration.seconds(timeoutSeconds),
+          duration: Duration.millis(began + timeoutSeconds * 1000 - (yield* Clock.currentTimeMillis)),
           orElse: () => Effect.fail(tooLate(timeoutSeconds, thread))
         })
   // Ctrl+C means the turn too; time running out does not.
   const answer = yield* Effect.onInterrupt(waiting, () =>
-    client.Stop({ thread }).pipe(Effect.timeout("2 seconds"), Effect.ignore)
+    Context.get(context, TroupeClient).Stop({ thread }).pipe(Effect.timeout("2 seconds"), Effect.ignore)
   )
   yield* conclude(answer, sent, options)
+}, Effect.scoped)
+
+/** Finds the daemon, or starts one, and has it take the message. Only the second has a limit when none is asked for. */
+const send = Effect.fnUntraced(function* <E, R>(
+  thread: Threads.ThreadKey,
+  text: string,
+  session: Layer.Layer<TroupeClient, E, R>,
+  timeoutSeconds: number | undefined
+) {
+  const sending = Effect.gen(function* () {
+    const context = yield* Layer.build(session)
+    const taking = Context.get(context, TroupeClient).Send({ thread, text })
+    const sent = yield* timeoutSeconds === undefined ? within(taking, longestSend) : taking
+    return [context, sent] as const
+  })
+  return yield* timeoutSeconds === undefined ? sending : within(sending, timeoutSeconds)
 })
+
+const within = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds: number) =>
+  Effect.timeoutOrElse(effect, {
+    duration: Duration.seconds(seconds),
+    orElse: () => Effect.fail(notTaken(seconds))
+  })
+
+/** How long a daemon that was just found may take to accept a message, in seconds. */
+const longestSend = 10
+
+const notTaken = (seconds: number) =>
+  unavailable(
+    `The daemon did not say within ${seconds} s that it has the message. Is its process stopped? \`troupe status\` asks it.`
+  )
 
 const follow = Effect.fnUntraced(function* (
   thread: Threads.ThreadKey,

@@ -36,7 +36,7 @@ export const run = (common: Client.Common, flags: Flags) =>
     if (text.trim() === "") return yield* usage("The message is blank.")
     if (text.length > longestMessage) return yield* usage(`The message is longer than ${longestMessage} characters.`)
     const { once } = yield* Effect.promise(() => import("../chat/Once.ts"))
-    return yield* Effect.provide(once(thread, text.trimEnd(), flags), Session.layer(common))
+    return yield* once(thread, text.trimEnd(), flags, Session.layer(common))
   }).pipe(
     Client.reachable,
     Effect.provide(

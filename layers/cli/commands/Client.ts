@@ -2,10 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { RpcClientError } from "effect/rpc/RpcClientError"
-import * as Schema from "effect/Schema"
 import { unavailable, usage } from "../../../src/cli/CommandFailed.ts"
-import * as Unreachable from "../../../src/client/Unreachable.ts"
 import { ThreadKey } from "../../../src/thread/Threads.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
@@ -25,9 +22,9 @@ export const layer = (common: Common) =>
 
 /** A daemon that cannot be reached is one kind of failure, whatever broke on the way. */
 export const reachable = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.mapError(effect, (error) => (isRpcClientError(error) ? unavailable(Unreachable.explain(error)) : error))
-
-const isRpcClientError = Schema.is(RpcClientError)
+  Effect.mapError(effect, (error) =>
+    Connection.isRpcClientError(error) ? unavailable(Connection.explain(error)) : error
+  )
 
 /** A thread as a person names it: `main` is `console:main`. */
 export const threadKey = (name: string) =>
