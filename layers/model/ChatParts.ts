@@ -71,6 +71,8 @@ export interface Collector {
   readonly push: (chunk: Chunk) => Array<Part>
   /** Whether the server has said how the answer finished. */
   readonly finished: () => boolean
+  /** Characters so far: text, reasoning and arguments, and a little for each call. */
+  readonly size: () => number
   /** The closing parts, or none when the server never said how the answer finished. */
   readonly close: () => Option.Option<Array<Part>>
 }
@@ -86,6 +88,7 @@ export const makeCollector = (options: {
   let metadataSent = false
   let open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
   let blocks = 0
+  let size = 0
   let reasoningField: ChatReasoning.Field = "reasoning"
   let details: Array<Schema.Json> = []
   let refused = false
@@ -123,22 +126,27 @@ export const makeCollector = (options: {
       fromDetails.length > 0 ? "reasoning_details" : message.reasoning_content ? "reasoning_content" : "reasoning"
     const id = openBlock("reasoning", parts)
     details.push(...fromDetails)
+    size += text.length
     if (text !== "") parts.push({ type: "reasoning-delta", id, delta: text })
   }
 
   const onText = (text: string, parts: Array<Part>) => {
+    size += text.length
     if (text !== "") parts.push({ type: "text-delta", id: openBlock("text", parts), delta: text })
   }
 
   const onToolCall = (delta: typeof ToolCall.Type, position: number, parts: Array<Part>) => {
     const name = delta.function?.name ?? ""
-    const call = findCall(calls, delta, position) ?? startCall(calls, delta, position, options)
+    const found = findCall(calls, delta, position)
+    if (found === undefined) size += costOfCall
+    const call = found ?? startCall(calls, delta, position, options)
     if (call.name === "" && name !== "") {
       call.name = name
       closeBlock(parts)
       parts.push({ type: "tool-params-start", id: call.id, name })
     }
     const text = delta.function?.arguments ?? ""
+    size += typeof text === "string" ? text.length : JSON.stringify(text).length
     if (typeof text !== "string") call.value = text
     else if (text !== "") {
       call.text += text
@@ -171,6 +179,7 @@ export const makeCollector = (options: {
       metadataSent = true
       return [responseMetadata(chunk), ...parts]
     },
+    size: () => size,
     finished: () => finishReason !== undefined,
     close: () => {
       if (finishReason === undefined) return Option.none()
@@ -192,6 +201,9 @@ export const makeCollector = (options: {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Tool calls
+
+/** What a call counts, in characters, besides its arguments. It bounds their number. */
+const costOfCall = 1000
 
 interface OpenCall {
   readonly index: number

@@ -217,7 +217,12 @@ const makeClient = (options: Options, transport: Transport, watch: Watch.Watch):
     // A timer may not be longer than this; the deadlines are ours.
     timeout: 2_147_483_647,
     logLevel: "off",
-    fetch: transport.fetch({ apiKey: options.apiKey, headers: options.headers ?? {}, onBytes: watch.onBytes })
+    fetch: transport.fetch({
+      apiKey: options.apiKey,
+      headers: options.headers ?? {},
+      onBytes: watch.onBytes,
+      onTooLarge: () => watch.fail(tooLarge(options))
+    })
   })
 
 /**
@@ -235,6 +240,18 @@ const send = async (client: OpenAI, body: Record<string, unknown>, signal: Abort
 // Answer
 
 const decodeChunk = Schema.decodeUnknownOption(ChatParts.Chunk)
+
+/**
+ * Longest answer, in characters of text, reasoning and arguments together: far more than any model writes, and little
+ * enough to be kept in memory and in the database.
+ */
+const longestAnswer = 8_000_000
+
+const tooLarge = (options: Options) =>
+  transportError("response_too_large", `The answer of provider "${options.provider}" is larger than Troupe accepts`)
+
+/** How long to wait, after the server has said how the answer finished, for token counts and the end mark. */
+const patience = 2000
 
 /** The parts of the next chunk that has any; at the end, the closing parts. */
 const pull = (options: Options, connection: Connection, collector: ChatParts.Collector) => {
@@ -254,9 +271,18 @@ const pull = (options: Options, connection: Connection, collector: ChatParts.Col
     })
   })
 
-  const read = connection.next.pipe(
-    // After the finish reason only token counts can be missing.
-    Effect.catch((error) => (collector.finished() ? Effect.succeedNone : Effect.fail(error)))
+  // After the finish reason only token counts can be missing. Some servers then keep the connection open for ever.
+  // Only time spent waiting counts: the reader may rest as long as it likes.
+  let left = patience
+  const readRest = Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const event = yield* Effect.timeoutOption(connection.next, left)
+    left = Math.max(0, left - ((yield* Clock.currentTimeMillis) - start))
+    return Option.flatten(event)
+  }).pipe(Effect.catch(() => Effect.succeedNone))
+
+  const read = Effect.suspend(() =>
+    collector.finished() ? (left > 0 ? readRest : Effect.succeedNone) : connection.next
   )
 
   const chunk: Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, AiError.AiError> = Effect.gen(function* () {
@@ -271,6 +297,9 @@ const pull = (options: Options, connection: Connection, collector: ChatParts.Col
 const accept = (options: Options, collector: ChatParts.Collector, event: unknown) =>
   Option.match(decodeChunk(event), {
     onNone: () => Effect.fail(ChatErrors.notTheProtocol(options)),
-    onSome: (chunk) =>
-      chunk.error ? Effect.fail(ChatErrors.fromErrorValue(chunk.error, options)) : Effect.succeed(collector.push(chunk))
+    onSome: (chunk) => {
+      if (chunk.error) return Effect.fail(ChatErrors.fromErrorValue(chunk.error, options))
+      const parts = collector.push(chunk)
+      return collector.size() > longestAnswer ? Effect.fail(tooLarge(options)) : Effect.succeed(parts)
+    }
   })

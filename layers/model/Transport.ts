@@ -1,17 +1,30 @@
 /**
  * The HTTP side of the model adapters: a `fetch` for the SDK, over one pool of connections.
  *
- * It exists for four reasons. The built-in `fetch` gives up on a response after five silent minutes, which a local
+ * It exists for five reasons. The built-in `fetch` gives up on a response after five silent minutes, which a local
  * model reading a long prompt exceeds; the deadlines here belong to the adapter. Only headers named in the settings
  * are sent, whatever the environment of the process says. The key is added here and nowhere else, so no error or log
  * of the SDK can contain it. And it counts the bytes received, so that keep-alive comments, which the SDK swallows,
- * count as signs of life.
+ * count as signs of life. And it bounds what is read, before anything decodes it or waits for the end of a line.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Undici from "undici"
+
+/** Bounds of a response, in bytes as they come from the network. */
+export interface Limits {
+  /** Everything together. */
+  readonly total: number
+  /** One line of an event stream: the SDK keeps it in memory until it ends. */
+  readonly line: number
+  /** The body of an answer that is not a success. It is cut there, and then not understood. */
+  readonly errorBody: number
+}
+
+/** Several times what an answer of the longest accepted text takes with its framing: 8 million characters. */
+export const defaultLimits: Limits = { total: 64 * 1024 * 1024, line: 16 * 1024 * 1024, errorBody: 256 * 1024 }
 
 /** One pool of connections. */
 export interface Transport {
@@ -20,12 +33,15 @@ export interface Transport {
     readonly apiKey: Redacted.Redacted<string> | undefined
     readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
     readonly onBytes: () => void
+    /** Runs when a successful response exceeds a limit; the rest of it is not read. */
+    readonly onTooLarge: () => void
   }) => typeof globalThis.fetch
 }
 
 /** Opens a pool; it closes with the scope, cutting what is still running. */
 export const make = (options: {
   readonly connectTimeout: Duration.Duration
+  readonly limits?: Limits | undefined
 }): Effect.Effect<Transport, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -39,13 +55,13 @@ export const make = (options: {
       ),
       (agent) => Effect.promise(() => agent.destroy())
     ),
-    (agent): Transport => ({ fetch: fetchOver(agent) })
+    (agent): Transport => ({ fetch: fetchOver(agent, options.limits ?? defaultLimits) })
   )
 
 // This is the edge to a promise-based library: `async` is its language.
 const fetchOver =
-  (agent: Undici.Agent): Transport["fetch"] =>
-  ({ apiKey, headers, onBytes }) =>
+  (agent: Undici.Agent, limits: Limits): Transport["fetch"] =>
+  ({ apiKey, headers, onBytes, onTooLarge }) =>
   async (input, init) => {
     const response = await Undici.fetch(input instanceof Request ? input.url : input, {
       method: init?.method ?? "POST",
@@ -64,13 +80,38 @@ const fetchOver =
         )
       }
     })
+    const isStream = (response.headers.get("content-type") ?? "").includes("event-stream")
+    const exceeded = counter(limits, isStream)
+    let left = limits.errorBody
     const body = response.body?.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
           onBytes()
-          controller.enqueue(chunk)
+          if (!response.ok) {
+            controller.enqueue(chunk.subarray(0, left))
+            left -= chunk.length
+            if (left < 0) controller.terminate()
+          } else if (exceeded(chunk)) {
+            onTooLarge()
+            controller.terminate()
+          } else controller.enqueue(chunk)
         }
       })
     )
     return new Response(body ?? null, { status: response.status, headers: [...response.headers] })
   }
+
+/** Counts the bytes of one response; says whether a limit is exceeded with this chunk. */
+const counter = (limits: Limits, isStream: boolean) => {
+  let total = 0
+  let line = 0
+  return (chunk: Uint8Array): boolean => {
+    total += chunk.length
+    const lastBreak = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn))
+    line = lastBreak < 0 ? line + chunk.length : chunk.length - lastBreak - 1
+    return total > limits.total || (isStream && line > limits.line)
+  }
+}
+
+const lineFeed = 10
+const carriageReturn = 13

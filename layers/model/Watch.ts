@@ -14,6 +14,8 @@ export interface Options {
 
 export interface Watch {
   readonly onBytes: () => void
+  /** Ends the request with this error. */
+  readonly fail: (error: AiError.AiError) => void
   /** Waits for the first thing to come: bounded by the whole request's time. */
   readonly first: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
   /** Waits for the next thing to come: bounded by silence, too. Time between waits, when the reader rests, is free. */
@@ -34,11 +36,11 @@ export const make = Effect.fnUntraced(function* (options: Options, abort: AbortC
   let silenceCounts = false
   let expired: AiError.AiError | undefined
 
-  const expire = (error: AiError.AiError) =>
-    Effect.sync(() => {
-      expired = error
-      abort.abort()
-    })
+  const fail = (error: AiError.AiError) => {
+    expired ??= error
+    abort.abort()
+  }
+  const expire = (error: AiError.AiError) => Effect.sync(() => fail(error))
 
   const guard = Effect.gen(function* () {
     let quiet = 0
@@ -69,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: Options, abort: AbortC
         )
       })
 
-  const watch: Watch = { onBytes: () => void signs++, first: during(false), next: during(true) }
+  const watch: Watch = { onBytes: () => void signs++, fail, first: during(false), next: during(true) }
   return watch
 })
 

@@ -38,14 +38,20 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
  * Failures of a request that `AiError` has no class for. They travel as `AiError` with this code in the metadata, so
  * that every caller of a `LanguageModel` can still handle one error type.
  */
-export const TransportCode = Schema.Literals(["stream-cut", "idle-timeout", "request-timeout", "connect-failed"])
+export const TransportCode = Schema.Literals([
+  "stream-cut",
+  "idle-timeout",
+  "request-timeout",
+  "connect-failed",
+  "response_too_large"
+])
 export type TransportCode = typeof TransportCode.Type
 
 const metadataKey = "troupe"
 
 /**
- * An `AiError` for a transport failure. All but `request-timeout` are retryable: that one has already used up the
- * whole time a request may take.
+ * An `AiError` for a transport failure. Two are not retryable: `request-timeout` has already used up the whole time a
+ * request may take, and an answer without end would be read in vain once more.
  */
 export const transportError = (code: TransportCode, description: string): AiError.AiError => {
   const metadata = { [metadataKey]: { code } }
@@ -53,7 +59,7 @@ export const transportError = (code: TransportCode, description: string): AiErro
     module: "Model",
     method: "request",
     reason:
-      code === "request-timeout"
+      code === "request-timeout" || code === "response_too_large"
         ? new AiError.UnknownError({ description, metadata })
         : new AiError.InternalProviderError({ description, metadata })
   })

@@ -21,8 +21,8 @@ import * as Fake from "./FakeOpenAi.ts"
 
 const secret = "sk-secret-0123456789abcdef"
 
-const connect = Effect.fnUntraced(function* (baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}) {
-  const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5) })
+const connect = Effect.fnUntraced(function* (baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}, over?: Transport.Transport) {
+  const transport = over ?? (yield* Transport.make({ connectTimeout: Duration.seconds(5) }))
   return yield* OpenAiChat.make(
     {
       provider: "fake",
@@ -377,6 +377,21 @@ describe("tool calls", () => {
     )
   }
 
+  it.live("a connection kept open after the finish reason does not lose the answer, nor the token counts", () =>
+    Effect.gen(function* () {
+      const pings = Array.from({ length: 1000 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
+      for (const rest of [[Fake.hang], pings]) {
+        const server = yield* Fake.make([
+          Fake.stream(Fake.delta({ content: "whole" }, "stop"), Fake.usage({ prompt_tokens: 3 }), ...rest)
+        ])
+        const parts = yield* collect(yield* connect(server.baseUrl))
+        assert.strictEqual(textOf(parts), "whole")
+        assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
+        yield* server.abandoned(0)
+      }
+    }), 15_000
+  )
+
   it.live("a connection lost after the finish reason costs only the token counts", () =>
     Effect.gen(function* () {
       const parts = yield* partsOf(
@@ -601,6 +616,65 @@ describe("failures", () => {
       assert.isFalse(error.isRetryable)
     })
   )
+})
+
+describe("a response without end", () => {
+  const limits = { total: 1_000_000, line: 100_000, errorBody: 10_000 }
+  const bounded = Effect.fnUntraced(function* (reply: Fake.Reply) {
+    const server = yield* Fake.make([reply])
+    const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5), limits })
+    const model = yield* connect(server.baseUrl, { retry: { attempts: 2, delay: Duration.millis(1) } }, transport)
+    const error = yield* Effect.flip(collect(model))
+    yield* server.abandoned(0)
+    return ModelError.describe(error)
+  })
+  const many = (step: Fake.Step) => [...Array.from({ length: 5000 }, () => step), Fake.hang]
+  const filler = "x".repeat(10_000)
+
+  for (const [name, reply] of [
+    ["of small events", Fake.stream(...many(Fake.delta({ content: filler })))],
+    ["of comments", Fake.stream(...many(Fake.send(`: ${filler}\n\n`)))],
+    ["in one line", Fake.stream(Fake.send("data: "), ...many(Fake.send(filler)))],
+    [
+      "in one JSON text",
+      { headers: { "content-type": "application/json" }, steps: [Fake.send('{"a":"'), ...many(Fake.send(filler))] }
+    ]
+  ] as const) {
+    it.live(`${name} is refused and the connection closed`, () =>
+      Effect.gen(function* () {
+        const described = yield* bounded(reply)
+        assert.strictEqual(described.code, "model:response_too_large")
+        assert.isFalse(described.retryable)
+        assert.include(described.message, '"fake"')
+      })
+    )
+  }
+
+  it.live("in an error is cut, and the status still counts", () =>
+    Effect.gen(function* () {
+      const steps = [Fake.send('{"error":{"message":"'), ...many(Fake.send(filler))]
+      const described = yield* bounded({ status: 400, headers: { "content-type": "application/json" }, steps })
+      assert.strictEqual(described.code, "model:invalid-request")
+      assert.notInclude(described.message, "xxx")
+    })
+  )
+
+  const text = "x".repeat(500_000)
+  for (const [name, step] of [
+    ["text", Fake.delta({ content: text })],
+    ["reasoning", Fake.delta({ reasoning: text })],
+    ["arguments", Fake.delta(call(0, { id: "a", name: "add", args: text }))],
+    ["calls", Fake.delta({ tool_calls: Array.from({ length: 500 }, () => ({ function: { name: "add" } })) })]
+  ] as const) {
+    it.live(`of ${name} is refused by its length`, () =>
+      Effect.gen(function* () {
+        const server = yield* Fake.make([Fake.stream(...Array.from({ length: 20 }, () => step), Fake.hang)])
+        const error = yield* Effect.flip(collect(yield* connect(server.baseUrl)))
+        assert.strictEqual(ModelError.describe(error).code, "model:response_too_large")
+        yield* server.abandoned(0)
+      })
+    )
+  }
 })
 
 describe("retries", () => {
