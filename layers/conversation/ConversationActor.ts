@@ -181,7 +181,13 @@ const make = Effect.gen(function* () {
         ? wake(false)
         : Effect.andThen(events.publish({ _tag: "MessageAccepted", threadId, ...accepted }), wake(true)),
     Stop: ({ payload: { by } }) => Effect.andThen(events.publish({ _tag: "TurnStopRequested", threadId, by }), stop),
-    Decide: ({ payload: { approvalId, approver, decision } }) => approvals.decide(approvalId, decision, approver),
+    // An answer is for the conversation it was given in.
+    Decide: ({ payload: { approvalId, approver, decision } }) =>
+      Effect.flatMap(approvals.waiting(threadId), (questions) =>
+        questions.some((question) => question.approvalId === approvalId)
+          ? approvals.decide(approvalId, decision, approver)
+          : Effect.fail(new Approvals.ApprovalNotFound({ approvalId }))
+      ),
     Inspect: () =>
       Effect.map(
         Effect.all([journal.owed(threadId), approvals.waiting(threadId)]),

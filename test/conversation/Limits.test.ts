@@ -318,7 +318,10 @@ describe("a turn goes on", () => {
       const conversations = yield* Conversations
       const { approvals } = yield* conversations.inspect(accepted.threadId)
       assert.strictEqual(approvals.length, 1)
+      const elsewhere = yield* troupe.accept("hello", { chat: "elsewhere" })
       for (const { approvalId } of approvals) {
+        const astray = conversations.decide(elsewhere.threadId, approvalId, "approved", "owner")
+        assert.strictEqual((yield* Effect.flip(astray))._tag, "ApprovalNotFound")
         yield* conversations.decide(accepted.threadId, approvalId, "approved", "owner")
       }
       const outcome = yield* troupe.outcome(accepted)
@@ -326,7 +329,7 @@ describe("a turn goes on", () => {
     }).pipe(
       Effect.provide(
         TestRuntime.layer({
-          scripts: [[toolCall("pay", { text: "b" })], [text("paid")]],
+          scripts: [[toolCall("pay", { text: "b" })], [text("paid")], [text("paid")]],
           tools: Fixtures.echo,
           settings: {
             runtime: { agent_timeout_seconds: 30 },
