@@ -93,7 +93,11 @@ export const make = Effect.gen(function* () {
     )
     const thread = Option.getOrUndefined(yield* Effect.option(threads.byKey(key)))
     if (thread !== undefined && thread.agent !== asked.model) {
-      return yield* Problem.conflict("model", "The thread belongs to another agent than the one asked for.", "other_agent")
+      return yield* Problem.conflict(
+        "model",
+        "The thread belongs to another agent than the one asked for.",
+        "other_agent"
+      )
     }
     const target: Target = { key, thread, history: Transcript.split(asked.messages).history }
     return target
@@ -152,7 +156,8 @@ export const make = Effect.gen(function* () {
       history: thread === undefined ? history : [],
       said
     })
-    if (text.trim() === "") return yield* Problem.invalid("messages", "messages: Expected a message that says something.")
+    if (text.trim() === "")
+      return yield* Problem.invalid("messages", "messages: Expected a message that says something.")
     if (text.length <= longestMessage) return text
     return yield* Problem.refusal(413, `What is to be accepted has more than ${longestMessage} characters.`)
   })
@@ -178,8 +183,7 @@ export const make = Effect.gen(function* () {
   const accept = Effect.fnUntraced(function* (asked: Asked, how: How) {
     const digest = digestOf(asked)
     const { idempotencyKey } = how
-    const externalId =
-      idempotencyKey === undefined ? yield* Ids.makeMessageId : `key:${Fingerprint.of(idempotencyKey)}`
+    const externalId = idempotencyKey === undefined ? yield* Ids.makeMessageId : `key:${Fingerprint.of(idempotencyKey)}`
     const before = yield* earlier(digest, how, externalId)
     if (before !== undefined) {
       const { key } = yield* Effect.orDie(threads.get(before.threadId))

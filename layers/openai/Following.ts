@@ -6,7 +6,7 @@ import { ClientAbort } from "effect/http/HttpServerError"
 import * as Stream from "effect/Stream"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import * as Problem from "../../src/openai/Problem.ts"
-import * as Reply from "../../src/openai/Reply.ts"
+import * as Reply from "../../src/conversation/Reply.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import type { Accepted } from "./Asking.ts"
 import * as Asking from "./Asking.ts"
@@ -63,7 +63,13 @@ export const make = Effect.gen(function* () {
       stopWhenLeft && last.turnId !== undefined && last.ended === undefined && isAbort(exit)
         ? Effect.ignore(conversations.stop(accepted.threadId, Asking.channel))
         : Effect.void
-    return { replies: Stream.concat(replies, Stream.suspend(() => mustHaveEnded(last))), left }
+    return {
+      replies: Stream.concat(
+        replies,
+        Stream.suspend(() => mustHaveEnded(last))
+      ),
+      left
+    }
   }
   return follow
 })

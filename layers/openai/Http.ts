@@ -20,7 +20,7 @@ export const body = Effect.gen(function* () {
   return yield* Effect.mapError(parse(text), () => Problem.invalid(null, "The body is not JSON.", "invalid_json"))
 })
 
-const parse = Schema.decodeUnknownEffect(Schema.UnknownFromJsonString)
+const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
 /** A header of the request; an empty one counts as absent. */
 export const header = (name: string) =>
@@ -34,7 +34,7 @@ export const answering = <R>(
   response: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
   response.pipe(
-    Effect.catchCauseIf(Cause.hasDies, hide),
+    Effect.catchCauseIf(Cause.hasDies, (cause) => hide(cause)),
     Effect.catchTag("OpenAiProblem", (problem) => Effect.succeed(refuse(problem)))
   )
 
@@ -45,7 +45,7 @@ export const refuse = (problem: Problem.Problem) =>
     headers: { "x-should-retry": String(problem.retry) }
   })
 
-const hide = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+const hide = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>): Effect.fn.Return<never, Problem.Problem> {
   const reference = (yield* Ids.makeMessageId).slice(-12)
   yield* Effect.annotateLogs(Effect.logError("The OpenAI-compatible endpoint failed", cause), { reference })
   return yield* Problem.internal(reference)

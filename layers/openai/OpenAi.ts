@@ -9,13 +9,12 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Agents } from "../../src/agent/Agents.ts"
 import type { Asked } from "../../src/openai/Asked.ts"
 import * as ChatCompletions from "../../src/openai/ChatCompletions.ts"
 import * as Problem from "../../src/openai/Problem.ts"
-import type { Reply } from "../../src/openai/Reply.ts"
+import type { Reply } from "../../src/conversation/Reply.ts"
 import * as ResponseId from "../../src/openai/ResponseId.ts"
 import * as Responses from "../../src/openai/Responses.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -155,9 +154,12 @@ const responses: Respond = (turn) => {
 /** The answer in one piece. */
 const whole = ({ left, replies }: Turn, object: (reply: Reply) => unknown) =>
   Stream.runLast(replies).pipe(
-    Effect.flatMap(Option.match({ onNone: () => Effect.fail(Problem.unavailable), onSome: Effect.succeed })),
-    Effect.map((reply) => HttpServerResponse.jsonUnsafe(object(reply))),
-    Effect.onExit(left)
+    Effect.flatMap((last) =>
+      last._tag === "None"
+        ? Effect.fail(Problem.unavailable)
+        : Effect.succeed(HttpServerResponse.jsonUnsafe(object(last.value)))
+    ),
+    Effect.onExit((exit) => left(exit))
   )
 
 interface Script {

@@ -1,7 +1,7 @@
 /** Reading what a thread says of one message: pages of its log until the turn of the message has ended. */
 import * as Effect from "effect/Effect"
 import type * as Ids from "../../src/Ids.ts"
-import * as Reply from "../../src/openai/Reply.ts"
+import * as Reply from "../../src/conversation/Reply.ts"
 import type * as Requests from "../../src/openai/Requests.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Threads from "../../src/thread/Threads.ts"

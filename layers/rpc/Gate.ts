@@ -102,7 +102,9 @@ const share = (response: HttpServerResponse.HttpServerResponse, origin: string |
   HttpServerResponse.setHeaders(response, {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    ...(origin === undefined ? {} : {
+    ...(origin === undefined
+      ? {}
+      : {
           "access-control-allow-origin": origin,
           "access-control-expose-headers": "x-troupe-thread, x-troupe-thread-id, x-troupe-ignored",
           vary: "Origin"

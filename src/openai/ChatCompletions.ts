@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { Asked } from "./Asked.ts"
 import * as Fields from "./Fields.ts"
 import * as Problem from "./Problem.ts"
-import type { Reply } from "./Reply.ts"
+import type { Reply } from "../conversation/Reply.ts"
 import type * as Transcript from "./Transcript.ts"
 
 const { maybe } = Fields
@@ -83,7 +83,10 @@ const conversation = Effect.fnUntraced(function* (all: ReadonlyArray<Message>) {
         messages.push({ role: "user", text })
         break
       case "assistant":
-        messages.push({ role: "assistant", text: [text || (message.refusal ?? ""), ...calls(message)].filter(Boolean).join("\n") })
+        messages.push({
+          role: "assistant",
+          text: [text || (message.refusal ?? ""), ...calls(message)].filter(Boolean).join("\n")
+        })
         break
       default:
         messages.push({ role: "tool", text })
@@ -97,7 +100,9 @@ const conversation = Effect.fnUntraced(function* (all: ReadonlyArray<Message>) {
 
 /** Calls that another model made for this client, in words. */
 const calls = (message: Message): ReadonlyArray<string> =>
-  (message.tool_calls ?? []).map((call) => `[called ${call.function?.name ?? "a tool"} ${call.function?.arguments ?? ""}]`)
+  (message.tool_calls ?? []).map(
+    (call) => `[called ${call.function?.name ?? "a tool"} ${call.function?.arguments ?? ""}]`
+  )
 
 /** What every object of one answer says. `created` is in seconds since 1970. */
 export interface About {

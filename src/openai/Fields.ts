@@ -38,13 +38,17 @@ export const decode = <S extends Schema.Constraint & { readonly DecodingServices
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const pathText = (path: ReadonlyArray<unknown>): string =>
-  path.map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`)).join("")
+  path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`))
+    .join("")
 
 /** The fields that are set and that nothing here looks at, by name. */
 export const unread = (input: unknown, read: ReadonlySet<string>): ReadonlyArray<string> =>
   Predicate.isObject(input)
     ? Object.entries(input)
-        .filter(([name, value]) => value !== null && value !== undefined && !read.has(name) && /^[a-z_]{1,40}$/.test(name))
+        .filter(
+          ([name, value]) => value !== null && value !== undefined && !read.has(name) && /^[a-z_]{1,40}$/.test(name)
+        )
         .map(([name]) => name)
     : []
 

@@ -61,7 +61,13 @@ export const internal = (reference: string): Problem =>
 
 /** A request that passed no gate, by the HTTP status of the refusal. */
 export const refusal = (status: number, reason: string): Problem =>
-  new Problem({ status, ...refusals[status === 401 || status === 413 ? status : 403], detail: reason, param: null, retry: false })
+  new Problem({
+    status,
+    ...refusals[status === 401 || status === 413 ? status : 403],
+    detail: reason,
+    param: null,
+    retry: false
+  })
 
 const refusals = {
   401: { type: "authentication_error", code: "invalid_api_key" },

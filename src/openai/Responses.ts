@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { Asked, Place } from "./Asked.ts"
 import * as Fields from "./Fields.ts"
 import * as Problem from "./Problem.ts"
-import type { Reply } from "./Reply.ts"
+import type { Reply } from "../conversation/Reply.ts"
 import type * as Transcript from "./Transcript.ts"
 
 const { maybe } = Fields
@@ -43,7 +43,10 @@ export const read = Effect.fnUntraced(function* (input: unknown): Effect.fn.Retu
   const request = yield* decode(input)
   if (request.background === true) return yield* Problem.invalid("background", "background: Expected false.")
   if ((request.text?.format?.type ?? "text") !== "text") {
-    return yield* Problem.invalid("text.format", 'text.format: Expected {"type": "text"}. An agent answers in text of its own form.')
+    return yield* Problem.invalid(
+      "text.format",
+      'text.format: Expected {"type": "text"}. An agent answers in text of its own form.'
+    )
   }
   if (![undefined, null, "auto", "none"].some((choice) => choice === request.tool_choice)) {
     return yield* Problem.invalid(
@@ -84,7 +87,9 @@ const placeOf = (request: {
     return Effect.succeed({ _tag: "Named", name, param: "conversation" })
   }
   const name = Fields.threadName(request.metadata)
-  return Effect.succeed(name === undefined ? { _tag: "Untold" } : { _tag: "Named", name, param: "metadata.troupe_thread" })
+  return Effect.succeed(
+    name === undefined ? { _tag: "Untold" } : { _tag: "Named", name, param: "metadata.troupe_thread" }
+  )
 }
 
 const conversation = Effect.fnUntraced(function* (items: ReadonlyArray<Item>) {
@@ -103,7 +108,10 @@ const conversation = Effect.fnUntraced(function* (items: ReadonlyArray<Item>) {
     } else if (type === "function_call") {
       messages.push({ role: "assistant", text: `[called ${item.name ?? "a tool"} ${item.arguments ?? ""}]` })
     } else if (type === "function_call_output") {
-      messages.push({ role: "tool", text: typeof item.output === "string" ? item.output : JSON.stringify(item.output ?? "") })
+      messages.push({
+        role: "tool",
+        text: typeof item.output === "string" ? item.output : JSON.stringify(item.output ?? "")
+      })
     } else if (type === "item_reference") {
       return yield* Problem.invalid(
         `input[${index}]`,
@@ -136,18 +144,23 @@ export const unanswered = (about: About, problem?: Problem.Problem) =>
 
 export const answered = (about: About, reply: Reply) => {
   const cut = reply.finishReason === "length" || reply.finishReason === "content-filter"
-  return response(about, cut ? "incomplete" : "completed", [message(about, reply.text, cut ? "incomplete" : "completed")], {
-    incomplete_details: cut
-      ? { reason: reply.finishReason === "length" ? "max_output_tokens" : "content_filter" }
-      : null,
-    usage: {
-      input_tokens: reply.usage.inputTokens,
-      input_tokens_details: { cached_tokens: reply.usage.cachedInputTokens },
-      output_tokens: reply.usage.outputTokens,
-      output_tokens_details: { reasoning_tokens: reply.usage.reasoningTokens },
-      total_tokens: reply.usage.inputTokens + reply.usage.outputTokens
+  return response(
+    about,
+    cut ? "incomplete" : "completed",
+    [message(about, reply.text, cut ? "incomplete" : "completed")],
+    {
+      incomplete_details: cut
+        ? { reason: reply.finishReason === "length" ? "max_output_tokens" : "content_filter" }
+        : null,
+      usage: {
+        input_tokens: reply.usage.inputTokens,
+        input_tokens_details: { cached_tokens: reply.usage.cachedInputTokens },
+        output_tokens: reply.usage.outputTokens,
+        output_tokens_details: { reasoning_tokens: reply.usage.reasoningTokens },
+        total_tokens: reply.usage.inputTokens + reply.usage.outputTokens
+      }
     }
-  })
+  )
 }
 
 const response = (about: About, status: Status, output: ReadonlyArray<unknown>, more: object) => ({

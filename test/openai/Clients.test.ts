@@ -21,17 +21,22 @@ const against = <A>(use: (baseURL: string) => Promise<A>) =>
 /** The second request to the model, when the second message went on in the thread of the first. */
 const continued = ["user: first question", "assistant: answer 1", "user: second question"]
 
-const lookUp = {
+const lookUp: OpenAI.ChatCompletionTool = {
   type: "function",
   function: { name: "look_up", parameters: { type: "object", properties: { word: { type: "string" } } } }
-} as const
+}
+const lookUpTools: Pick<OpenAI.ChatCompletionCreateParams, "tools" | "tool_choice"> = {
+  tools: [lookUp],
+  tool_choice: "auto"
+}
+const noTools: typeof lookUpTools = {}
 
 describe("the openai SDK", () => {
   const clientOf = (baseURL: string) => new OpenAI({ baseURL, apiKey: Endpoint.token, maxRetries: 0 })
 
   for (const [name, tools] of [
-    ["without tools", {}],
-    ["with tools", { tools: [lookUp], tool_choice: "auto" }]
+    ["without tools", noTools],
+    ["with tools", lookUpTools]
   ] as const) {
     it.live(`talks in chat completions, ${name}`, () =>
       Effect.gen(function* () {
@@ -44,7 +49,11 @@ describe("the openai SDK", () => {
           return [first, second]
         })
         assert.deepStrictEqual(
-          result.map(({ choices }) => [choices[0]?.message.content, choices[0]?.finish_reason, choices[0]?.message.tool_calls]),
+          result.map(({ choices }) => [
+            choices[0]?.message.content,
+            choices[0]?.finish_reason,
+            choices[0]?.message.tool_calls
+          ]),
           [
             ["answer 1", "stop", undefined],
             ["answer 2", "stop", undefined]
@@ -114,7 +123,11 @@ describe("the openai SDK", () => {
         const input: Array<OpenAI.Responses.ResponseInputItem> = [{ role: "user", content: "first question" }]
         const ask = () => client.responses.stream({ model: "troupe", input }).finalResponse()
         const first = await ask()
-        input.push(...first.output, { role: "user", content: "second question" })
+        // Its types do not let the output of every kind be an input.
+        input.push(...first.output.filter((item) => item.type === "message"), {
+          role: "user",
+          content: "second question"
+        })
         const second = await ask()
         const events: Array<string> = []
         const third = await client.responses.create({

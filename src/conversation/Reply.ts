@@ -5,7 +5,7 @@
  * same whether it was streamed or read at the end. Live pieces only bring it earlier: the journaled text of a step fills
  * in what was missed.
  */
-import type * as Conversations from "../conversation/Conversations.ts"
+import type * as Conversations from "./Conversations.ts"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 
