@@ -5,13 +5,7 @@ import type * as Approvals from "../approval/Approvals.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type { EdgeError } from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
-import type { TroupeErrorCode } from "./PlainTypes.ts"
 import * as Unreachable from "./Unreachable.ts"
-
-/** What everything of the promise client fails with. An error, also for `instanceof`. */
-export interface TroupeError extends Error {
-  readonly code: TroupeErrorCode
-}
 
 const Code = Schema.Literals([
   "aborted",
@@ -26,11 +20,8 @@ const Code = Schema.Literals([
   "internal_error"
 ])
 
+/** What everything of the promise client fails with; its callers know it as `TroupeError`. */
 export class Failed extends Schema.TaggedError<Failed>()("TroupeError", { code: Code, message: Schema.String }) {}
-
-/** The class of the errors: `error instanceof TroupeError`. */
-export const TroupeError: new (problem: { readonly code: TroupeErrorCode; readonly message: string }) => TroupeError =
-  Failed
 
 export const aborted = new Failed({ code: "aborted", message: "The caller's signal was aborted." })
 export const closed = new Failed({ code: "closed", message: "The client was closed." })

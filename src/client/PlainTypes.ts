@@ -16,6 +16,11 @@ export type TroupeErrorCode =
   | "unavailable"
   | "internal_error"
 
+/** What everything of the client fails with. */
+export interface TroupeFailure extends Error {
+  readonly code: TroupeErrorCode
+}
+
 export interface Troupe {
   /**
    * Sends a message and waits until its turn has ended, however it did. What was accepted is answered even if nobody waits
@@ -99,17 +104,13 @@ export interface Answer {
   readonly failure?: Failure
 }
 
-/** Something that happens on the way to an answer. */
+/** Something that happens on the way to an answer. None is missed, also over a cut of the connection. */
 export type Piece =
   | { readonly type: "accepted"; readonly threadId: string; readonly messageId: string; readonly duplicate: boolean }
   | { readonly type: "text"; readonly text: string }
-  | {
-      readonly type: "tool"
-      readonly phase: "started" | "completed" | "failed"
-      readonly tool: string
-      readonly callId: string
-      readonly detail: string
-    }
+  /** The model calls a tool; `arguments` is as it wrote them. */
+  | { readonly type: "call"; readonly callId: string; readonly tool: string; readonly arguments: string }
+  | { readonly type: "result"; readonly callId: string; readonly tool: string; readonly outcome: CallOutcome }
   | { readonly type: "question"; readonly question: Question }
   | { readonly type: "answer"; readonly answer: Answer }
 

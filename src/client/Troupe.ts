@@ -14,7 +14,16 @@ import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import * as Entry from "../thread/Entry.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as PlainError from "./PlainError.ts"
-import type { Answer, Piece, SendOptions, Troupe, TroupeOptions, WatchItem } from "./PlainTypes.ts"
+import type {
+  Answer,
+  Piece,
+  SendOptions,
+  Troupe,
+  TroupeErrorCode,
+  TroupeFailure,
+  TroupeOptions,
+  WatchItem
+} from "./PlainTypes.ts"
 import * as PromiseEdge from "./PromiseEdge.ts"
 import * as TroupeClient from "./TroupeClient.ts"
 
@@ -62,6 +71,10 @@ export const createTroupe = (options: TroupeOptions): Troupe => {
     close: edge.close
   }
 }
+
+/** The class of the errors: `error instanceof TroupeError`. */
+export const TroupeError: new (problem: { readonly code: TroupeErrorCode; readonly message: string }) => TroupeFailure =
+  PlainError.Failed
 
 type Client = TroupeClient.TroupeClient["Service"]
 type Failing = Parameters<typeof PlainError.ofCall>[0]
@@ -136,6 +149,8 @@ const pieces = (
       })
       const accepted = yield* called(Effect.succeed(payload), (client, payload) => client.Send(payload))
       const { duplicate, messageId, seq, threadId } = accepted
+      const asked = new Set<Ids.ApprovalId>()
+      const isNew = ({ approvalId }: Approvals.ApprovalRequest) => !asked.has(approvalId) && asked.add(approvalId)
       const following = items(Effect.succeed(threadId), seq).pipe(
         Stream.mapAccum(
           () => Reply.start(messageId),
@@ -144,7 +159,11 @@ const pieces = (
             return [next, [{ item, reply: next, before: reply }]]
           }
         ),
-        Stream.mapEffect((step) => Effect.map(endOf(threadId, step), (answer) => ({ ...step, answer }))),
+        Stream.mapEffect((step) =>
+          Effect.all({ answer: endOf(threadId, step), questions: questionsOf(threadId, step) }).pipe(
+            Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
+          )
+        ),
         Stream.takeUntil(({ answer }) => answer !== undefined),
         Stream.flatMap((step) => Stream.fromIterable(piecesOf(step)))
       )
@@ -185,21 +204,45 @@ const answerOf = (
   ...(failure === undefined ? {} : { failure })
 })
 
-const piecesOf = ({
-  answer,
-  before,
-  item,
-  reply
-}: Step & { readonly answer: Answer | undefined }): ReadonlyArray<Piece> => {
-  const pieces: Array<Piece> = []
-  if (reply.text.length > before.text.length) pieces.push({ type: "text", text: reply.text.slice(before.text.length) })
-  if (item._tag === "Live" && item.event._tag === "ToolCall" && item.event.turnId === reply.turnId) {
-    const { callId, detail, phase, tool } = item.event
-    pieces.push({ type: "tool", phase, tool, callId, detail })
+/** Those that came while nobody listened are asked for. */
+const questionsOf = Effect.fnUntraced(function* (threadId: Ids.ThreadId, { item, reply }: Step) {
+  const questions =
+    item._tag === "Live" && item.event._tag === "ApprovalRequested"
+      ? [item.event.request]
+      : item._tag === "CaughtUp"
+        ? (yield* called(Effect.succeed(threadId), (client, thread) => client.Inspect({ thread }))).approvals
+        : []
+  return questions.filter(({ turnId }) => turnId === reply.turnId)
+})
+
+interface Told extends Step {
+  readonly answer: Answer | undefined
+  readonly questions: ReadonlyArray<Approvals.ApprovalRequest>
+}
+
+const piecesOf = ({ answer, before, item, questions, reply }: Told): ReadonlyArray<Piece> => [
+  ...(reply.text.length > before.text.length
+    ? [{ type: "text", text: reply.text.slice(before.text.length) } as const]
+    : []),
+  ...(item._tag === "Entry" && item.stored.entry._tag !== "UserMessage" && item.stored.entry.turnId === reply.turnId
+    ? callsOf(item.stored.entry)
+    : []),
+  ...questions.map((question) => ({ type: "question", question }) as const),
+  ...(answer === undefined ? [] : [{ type: "answer", answer } as const])
+]
+
+const callsOf = (entry: Entry.Entry): ReadonlyArray<Piece> => {
+  switch (entry._tag) {
+    case "AssistantMessage":
+      return entry.calls.map((call) => ({
+        type: "call",
+        callId: call.callId,
+        tool: call.name,
+        arguments: call.arguments
+      }))
+    case "ToolResult":
+      return [{ type: "result", callId: entry.callId, tool: entry.name, outcome: entry.outcome }]
+    default:
+      return []
   }
-  if (item._tag === "Live" && item.event._tag === "ApprovalRequested" && item.event.request.turnId === reply.turnId) {
-    pieces.push({ type: "question", question: item.event.request })
-  }
-  if (answer !== undefined) pieces.push({ type: "answer", answer })
-  return pieces
 }

@@ -11,12 +11,12 @@ export const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional
 export const Metadata = maybe(Schema.Record(Schema.String, Schema.Json))
 
 /** A part of a message. What the other kinds of parts hold is not looked at. */
-export const Part = Schema.Struct({
+const Part = Schema.Struct({
   type: Schema.String,
   text: maybe(Schema.String),
   refusal: maybe(Schema.String)
 })
-export type Part = typeof Part.Type
+type Part = typeof Part.Type
 
 export const Content = Schema.Union([Schema.String, Schema.Array(Part)])
 export type Content = typeof Content.Type

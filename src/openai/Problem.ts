@@ -2,14 +2,13 @@
 import * as Schema from "effect/Schema"
 import type * as Entry from "../thread/Entry.ts"
 
-export const ErrorType = Schema.Literals([
+const ErrorType = Schema.Literals([
   "invalid_request_error",
   "authentication_error",
   "permission_error",
   "rate_limit_error",
   "server_error"
 ])
-export type ErrorType = typeof ErrorType.Type
 
 /** `param` names the field of the request that is wrong; `code` is for programs. */
 export class Problem extends Schema.TaggedError<Problem>()("OpenAiProblem", {

@@ -137,7 +137,7 @@ export interface About {
 type Status = "in_progress" | "completed" | "incomplete" | "failed"
 
 /** The response before there is an answer, and as one that will have none. */
-export const unanswered = (about: About, problem?: Problem.Problem) =>
+const unanswered = (about: About, problem?: Problem.Problem) =>
   response(about, problem === undefined ? "in_progress" : "failed", [], {
     error: problem === undefined ? null : { code: problem.code ?? "server_error", message: problem.detail }
   })

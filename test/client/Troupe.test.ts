@@ -101,6 +101,42 @@ describe("createTroupe", () => {
     })
   )
 
+  it.live("tells calls, asks questions, and takes their answers", () =>
+    Effect.gen(function* () {
+      const url = yield* Endpoint.url
+      const troupe = createTroupe({ url, token: Endpoint.token, name: "tests" })
+      for (const [decision, outcome] of [
+        ["approved", "completed"],
+        ["denied", "denied"]
+      ] as const) {
+        const pieces = yield* Effect.promise(async () => {
+          const all: Array<Piece> = []
+          for await (const piece of troupe.stream("go", { thread })) {
+            all.push(piece)
+            if (piece.type === "question") await troupe.decide(thread, piece.question.approvalId, decision)
+          }
+          return all
+        })
+        assert.deepStrictEqual(
+          pieces.flatMap((piece) => (piece.type === "result" ? [[piece.tool, piece.outcome]] : [])),
+          [["echo", outcome]]
+        )
+        assert.strictEqual(pieces.filter(({ type }) => type === "question").length, 1)
+        assert.strictEqual(pieces.filter(({ type }) => type === "call").length, 1)
+      }
+      yield* Effect.promise(() => troupe.close())
+    }).pipe(
+      Effect.provide(
+        Endpoint.layer({
+          scripts: ({ index }) =>
+            index % 2 === 0 ? [ScriptedModel.toolCall("echo", { text: "x" })] : [ScriptedModel.text("done")],
+          settings: { tools: { approval: { require_approval: ["echo"] } } },
+          tools: Endpoint.echo
+        })
+      )
+    )
+  )
+
   it.live("a failed turn is an answer that says so", () =>
     against([[ScriptedModel.cut]], async (troupe) => {
       const answer = await troupe.send("hello", { thread })

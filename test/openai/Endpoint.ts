@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as PullChannels from "../../layers/daemon/PullChannels.ts"
 import * as Requests from "../../layers/openai/Requests.ts"
 import * as Address from "../../layers/rpc/Address.ts"
@@ -12,6 +13,8 @@ import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
+import * as Tool from "../../src/tool/Tool.ts"
+import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as RawHttp from "../rpc/RawHttp.ts"
 
 export const token = "a-token-for-tests-0123456789"
@@ -74,3 +77,17 @@ export const counting: ScriptedModel.Scripts = ({ index }) => [
 ]
 
 export const message = (role: string, content: unknown) => ({ role, content })
+
+const Echo = Tool.make("echo", {
+  description: "Says it again",
+  parameters: Schema.Struct({ text: Schema.String }),
+  success: Schema.Struct({ text: Schema.String }),
+  failure: Schema.Struct({ code: Schema.String, message: Schema.String }),
+  limits: { timeout: "1 second", output: { maxChars: 1000 } },
+  cancellation: "interruptible",
+  replay: "safe",
+  capabilities: []
+})
+
+/** A tool that says again what it is given. */
+export const echo = ToolRegistry.layer([Echo], { echo: ({ text }) => Effect.succeed({ text }) })

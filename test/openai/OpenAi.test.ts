@@ -3,14 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Approvals } from "../../src/approval/Approvals.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import { ThreadKey, Threads } from "../../src/thread/Threads.ts"
-import * as Tool from "../../src/tool/Tool.ts"
-import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import { transportError } from "../../src/model/ModelError.ts"
 import * as AiError from "effect/ai/AiError"
 import * as Endpoint from "./Endpoint.ts"
@@ -326,17 +323,6 @@ describe("a stream", () => {
   )
 })
 
-const Echo = Tool.make("echo", {
-  description: "Says it again",
-  parameters: Schema.Struct({ text: Schema.String }),
-  success: Schema.Struct({ text: Schema.String }),
-  failure: Schema.Struct({ error: Schema.String }),
-  limits: { timeout: "1 second", output: { maxChars: 1000 } },
-  cancellation: "interruptible",
-  replay: "safe",
-  capabilities: []
-})
-
 describe("an agent's own tools", () => {
   const scripts = [
     [ScriptedModel.text("Let me see. "), ScriptedModel.toolCall("echo", { text: "hi" })],
@@ -346,7 +332,7 @@ describe("an agent's own tools", () => {
     Endpoint.layer({
       scripts: ({ index }) => scripts[index % 2] ?? [],
       settings: { tools: { approval: { require_approval: approval } } },
-      tools: ToolRegistry.layer([Echo], { echo: ({ text }) => Effect.succeed({ text }) })
+      tools: Endpoint.echo
     })
 
   it.live("run unseen: what the agent said is the same, streamed or not, and no call is handed out", () =>
