@@ -35,6 +35,8 @@ export interface How {
 /** A message that is on disk. Whoever follows it wakes its conversation. */
 export interface Accepted extends Requests.Place {
   readonly key: Threads.ThreadKey
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number
   /** Nobody has told its conversation of it yet. */
   readonly quiet: boolean
 }
@@ -180,6 +182,16 @@ export const make = Effect.gen(function* () {
     return Option.getOrUndefined(yield* requests.byDigest(digest, now - retryWindow))
   })
 
+  const acceptedAs = Effect.fnUntraced(function* (
+    { messageId, seq, threadId }: Requests.Place,
+    key: Threads.ThreadKey,
+    quiet: boolean
+  ) {
+    const { acceptedAt } = yield* Effect.orDie(threads.receipt(messageId))
+    const accepted: Accepted = { messageId, threadId, seq, key, acceptedAt, quiet }
+    return accepted
+  })
+
   const accept = Effect.fnUntraced(function* (asked: Asked, how: How) {
     const digest = digestOf(asked)
     const { idempotencyKey } = how
@@ -187,7 +199,7 @@ export const make = Effect.gen(function* () {
     const before = yield* earlier(digest, how, externalId)
     if (before !== undefined) {
       const { key } = yield* Effect.orDie(threads.get(before.threadId))
-      return { messageId: before.messageId, threadId: before.threadId, seq: before.seq, key, quiet: false }
+      return yield* acceptedAs(before, key, false)
     }
     const target = yield* targetOf(asked)
     const { messageId, seq, threadId } = yield* conversations.acceptQuietly({
@@ -210,7 +222,7 @@ export const make = Effect.gen(function* () {
       conversation: asked.place._tag === "Untold" ? conversationOf(asked, asked.messages) : null,
       instructions: Fingerprint.of(asked.instructions)
     })
-    return { messageId, threadId, seq, key: target.key, quiet: true }
+    return yield* acceptedAs({ messageId, threadId, seq }, target.key, true)
   }, Effect.uninterruptible)
 
   return Effect.fn("OpenAi.ask")(function* (asked: Asked, how: How): Effect.fn.Return<Accepted, Problem.Problem> {

@@ -4,7 +4,6 @@
  * A request becomes a message of a thread of the `openai` channel, and the turn that answers it becomes the response. The
  * routes stand behind the gate of the server.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -37,7 +36,7 @@ const make = Effect.gen(function* () {
           idempotencyKey: yield* Http.header("idempotency-key"),
           sentBefore: Number(yield* Http.header("x-stainless-retry-count")) > 0
         })
-        const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const created = Math.floor(accepted.acceptedAt / 1000)
         const stopWhenLeft = (yield* Http.header("x-troupe-stop-on-disconnect"))?.toLowerCase() === "true"
         const response = yield* respond({ asked, accepted, created, ...follow(accepted, stopWhenLeft) })
         return HttpServerResponse.setHeaders(response, noted(asked, accepted))

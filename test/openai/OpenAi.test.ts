@@ -70,6 +70,16 @@ describe("a conversation that is sent whole each time", () => {
     }).pipe(Effect.provide(counting))
   )
 
+  it.live("is another one when the client tells of another answer", () =>
+    Effect.gen(function* () {
+      yield* chat([user("one")])
+      yield* chat([user("one"), assistant("made up"), user("two")])
+      assert.strictEqual((yield* keys).length, 2)
+      yield* chat([user("one"), assistant("answer 1"), user("two")])
+      assert.strictEqual((yield* keys).length, 2)
+    }).pipe(Effect.provide(counting))
+  )
+
   it.live("is a new one each time when there is no history, whatever it begins with", () =>
     Effect.gen(function* () {
       yield* Effect.all([chat([user("hello")]), chat([user("hello")]), chat([user("hello")])], { concurrency: 3 })
@@ -91,7 +101,18 @@ describe("a conversation that is sent whole each time", () => {
       for (const request of (yield* heard).slice(1)) {
         assert.isFalse(request.join("\n").includes("left") && request.join("\n").includes("right"))
       }
-    }).pipe(Effect.provide(counting))
+    }).pipe(
+      Effect.provide(
+        Endpoint.layer({
+          scripts: Endpoint.counting,
+          // Between looking and writing there is time for the other one.
+          journal: (journal) => ({
+            ...journal,
+            accept: (message) => Effect.delay(journal.accept(message), "20 millis")
+          })
+        })
+      )
+    )
   )
 
   it.live("of another user of the client is another one, with the same words", () =>
@@ -179,10 +200,31 @@ describe("a conversation with a name", () => {
 
   it.live("gives each of two requests at once its own turn and its own answer", () =>
     Effect.gen(function* () {
-      const go = (text: string) => chat([user(text)], {}, { "x-troupe-thread": "desk" })
-      const answers = yield* Effect.all([go("one"), go("two")], { concurrency: 2 })
-      assert.deepStrictEqual(answers.map(content).toSorted(), ["answer 1", "answer 2"])
-    }).pipe(Effect.provide(counting))
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function* () {
+        const go = (text: string) => Effect.forkChild(chat([user(text)], {}, { "x-troupe-thread": "desk" }))
+        const model = yield* ScriptedModel.ScriptedModel
+        const first = yield* go("one")
+        yield* model.awaitRequests(1)
+        const second = yield* go("two")
+        const { id } = yield* (yield* Threads).byKey(ThreadKey.make("openai:desk"))
+        yield* (yield* Conversations).watch(id, { from: 1 }).pipe(
+          Stream.filter((item) => item._tag === "Entry" && item.stored.entry._tag === "UserMessage"),
+          Stream.take(2),
+          Stream.runDrain
+        )
+        yield* Deferred.succeed(gate, undefined)
+        assert.strictEqual(content(yield* Fiber.join(first)), "first")
+        assert.strictEqual(content(yield* Fiber.join(second)), "second")
+        assert.deepStrictEqual((yield* heard)[1], ["user: one", "assistant: first", "user: two"])
+      }).pipe(
+        Effect.provide(
+          Endpoint.layer({
+            scripts: [[ScriptedModel.gate(gate), ScriptedModel.text("first")], [ScriptedModel.text("second")]]
+          })
+        )
+      )
+    })
   )
 })
 
@@ -388,7 +430,7 @@ describe("a turn without an answer", () => {
     )
   )
 
-  it.live("because somebody stopped it is told apart, also for one that waited", () =>
+  it.live("because somebody stopped it is told apart", () =>
     Effect.gen(function* () {
       const conversations = yield* Conversations
       const threads = yield* Threads
@@ -438,6 +480,8 @@ describe("a client that leaves", () => {
             const { id } = yield* threads.byKey(ThreadKey.make("openai:desk"))
             leaving.abort()
             assert.strictEqual(yield* Effect.promise(() => gone), "gone")
+            // By the time of these answers the server has seen that the client is gone.
+            for (const path of ["/v1/models", "/health", "/v1/models"]) yield* send(path)
             if (!stops) yield* Deferred.succeed(gate, undefined)
             const entries = yield* conversations.watch(id, { from: 1 }).pipe(
               Stream.flatMap((item) => (item._tag === "Entry" ? Stream.succeed(item.stored.entry) : Stream.empty)),
