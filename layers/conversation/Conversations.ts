@@ -23,12 +23,13 @@ const make = Effect.gen(function* () {
 
   const accept = Effect.fn("Conversations.accept")(function* (message: Journal.InboundMessage) {
     const accepted = yield* journal.accept(message)
-    if (accepted.duplicate) return accepted
-    const { messageId, seq, threadId } = accepted
-    // A hint: should it be lost, the sweep finds the message in its table.
-    yield* Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
+    if (!accepted.duplicate) yield* wake(accepted)
     return accepted
   })
+
+  // A hint: should it be lost, the sweep finds the message in its table.
+  const wake = ({ messageId, seq, threadId }: Omit<Journal.Accepted, "duplicate">) =>
+    Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
 
   const stop = Effect.fn("Conversations.stop")(function* (threadId: Ids.ThreadId, by: string) {
     yield* threads.get(threadId)
@@ -53,6 +54,8 @@ const make = Effect.gen(function* () {
 
   return Conversations.of({
     accept,
+    acceptQuietly: journal.accept,
+    wake,
     stop,
     decide,
     inspect,

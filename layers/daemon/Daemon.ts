@@ -19,6 +19,7 @@ import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
 import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
+import * as Requests from "../openai/Requests.ts"
 import * as AccessToken from "../rpc/AccessToken.ts"
 import * as EndpointFile from "../rpc/EndpointFile.ts"
 import * as Overview from "../rpc/Overview.ts"
@@ -64,7 +65,7 @@ const server = (options: Options) =>
   EndpointFile.layer.pipe(
     Layer.provideMerge(Server.layer),
     Layer.provideMerge(Server.layerListening({ port: options.port })),
-    Layer.provideMerge(Layer.merge(AccessToken.layer, Overview.layer))
+    Layer.provideMerge(Layer.mergeAll(AccessToken.layer, Overview.layer, Requests.layer))
   )
 
 const foundation = (options: Surroundings) =>

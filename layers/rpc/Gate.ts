@@ -9,6 +9,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Settings } from "../../src/config/Settings.ts"
+import * as Problem from "../../src/openai/Problem.ts"
 import * as Access from "../../src/rpc/Access.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
@@ -36,14 +37,14 @@ export const layer = HttpRouter.middleware(
           origin: headers["origin"],
           fetchSite: headers["sec-fetch-site"]
         })
-        if (verdict._tag === "Refused") return refuse(403, verdict.reason)
+        if (verdict._tag === "Refused") return refuse(request, 403, verdict.reason)
         const origin = verdict.origin
-        if (origin !== undefined && request.method === "OPTIONS") return preflight(origin)
+        if (origin !== undefined && request.method === "OPTIONS") return preflight(origin, request)
         if (!isOpen(request) && !Authentication.isToken(token, tokenOf(request))) {
-          return share(unauthorized, origin)
+          return share(unauthorized(request), origin)
         }
         if (Number(headers["content-length"] ?? 0) > Limits.requestBytes) {
-          return share(refuse(413, `a request may have ${Limits.requestBytes} bytes`), origin)
+          return share(refuse(request, 413, `a request may have ${Limits.requestBytes} bytes`), origin)
         }
         return share(yield* routes, origin)
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, Limits.requestSize))
@@ -62,34 +63,50 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): string | undefin
   return sent ?? (offered === undefined ? undefined : Wire.tokenOfSubprotocols(offered))
 }
 
-const refuse = (status: number, reason: string) =>
+/** Each of the interfaces has its own form of a refusal. */
+const refuse = (request: HttpServerRequest.HttpServerRequest, status: number, reason: string) =>
   HttpServerResponse.jsonUnsafe(
-    { error: status === 401 ? "unauthorized" : "refused", reason },
+    request.url.startsWith(Wire.openAiPrefix)
+      ? Problem.body(Problem.refusal(status, reason))
+      : { error: status === 401 ? "unauthorized" : "refused", reason },
     { status, headers: { connection: "close" } }
   )
 
-const unauthorized = HttpServerResponse.setHeader(
-  refuse(401, "this needs the bearer token of the daemon"),
-  "www-authenticate",
-  "Bearer"
-)
+const unauthorized = (request: HttpServerRequest.HttpServerRequest) =>
+  HttpServerResponse.setHeader(
+    refuse(request, 401, "this needs the bearer token of the daemon"),
+    "www-authenticate",
+    "Bearer"
+  )
 
-const preflight = (origin: string) =>
+/** The page is one that the owner named: it may send what its client library sends. */
+const preflight = (origin: string, request: HttpServerRequest.HttpServerRequest) =>
   HttpServerResponse.empty({
     status: 204,
     headers: {
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "GET, POST",
-      "access-control-allow-headers": `authorization, content-type, ${Wire.clientHeader}`,
+      "access-control-allow-headers": wantedHeaders(request) ?? `authorization, content-type, ${Wire.clientHeader}`,
       "access-control-max-age": "600",
       vary: "Origin"
     }
   })
+
+const wantedHeaders = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined => {
+  const wanted = headers["access-control-request-headers"]
+  return wanted !== undefined && /^[\w-]+(, *[\w-]+)*$/.test(wanted) ? wanted : undefined
+}
 
 /** Lets the page of an allowed origin read the response; nothing is kept by caches on the way. */
 const share = (response: HttpServerResponse.HttpServerResponse, origin: string | undefined) =>
   HttpServerResponse.setHeaders(response, {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    ...(origin === undefined ? {} : { "access-control-allow-origin": origin, vary: "Origin" })
+    ...(origin === undefined
+      ? {}
+      : {
+          "access-control-allow-origin": origin,
+          "access-control-expose-headers": "x-troupe-thread, x-troupe-thread-id, x-troupe-ignored",
+          vary: "Origin"
+        })
   })

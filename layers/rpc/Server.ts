@@ -1,6 +1,6 @@
 /**
- * The HTTP server: calls over HTTP and WebSocket, and the health check. Other modules add routes to the same server; the
- * gate is in front of all of them.
+ * The HTTP server: calls over HTTP and WebSocket, the health check, and the OpenAI-compatible endpoint. The gate is in
+ * front of all of them.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
@@ -16,6 +16,7 @@ import * as Http from "node:http"
 import { Settings } from "../../src/config/Settings.ts"
 import { TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import * as OpenAi from "../openai/OpenAi.ts"
 import * as Authentication from "./Authentication.ts"
 import * as Body from "./Body.ts"
 import * as Edge from "./Edge.ts"
@@ -66,7 +67,7 @@ export const layerListening = (options: { readonly port?: number | undefined } =
 
 /** All routes, on the server that listens. */
 export const layer = HttpRouter.serve(
-  Layer.suspend(() => Layer.mergeAll(rpc, Health.layer)).pipe(Layer.provideMerge(Gate.layer)),
+  Layer.suspend(() => Layer.mergeAll(rpc, Health.layer, OpenAi.layer)).pipe(Layer.provideMerge(Gate.layer)),
   { disableLogger: true, disableListenLog: true }
 )
 

@@ -26,7 +26,8 @@ export interface Request {
   readonly tools: ReadonlyArray<ToolCalls.Offer>
   /** How many more times an empty response is asked for again. */
   readonly retries: number
-  readonly onDelta: (kind: "text" | "reasoning", text: string) => Effect.Effect<void>
+  /** `offset`: how much of this kind came before, from 0 again when the response is asked for again. */
+  readonly onDelta: (kind: "text" | "reasoning", offset: number, text: string) => Effect.Effect<void>
 }
 
 export interface Response {
@@ -60,10 +61,10 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
       switch (part.type) {
         case "text-delta":
           gathered.text += part.delta
-          return request.onDelta("text", part.delta)
+          return request.onDelta("text", gathered.text.length - part.delta.length, part.delta)
         case "reasoning-delta":
           gathered.reason(part.id, part.delta)
-          return request.onDelta("reasoning", part.delta)
+          return request.onDelta("reasoning", gathered.reasonedChars - part.delta.length, part.delta)
         case "tool-call":
           gathered.calls.push({ name: part.name, arguments: argumentsText(part.params) })
           return Effect.void
@@ -100,11 +101,13 @@ const reportedError = AiError.make({
 class Gathered {
   text = ""
   readonly reasoning = new Map<string, string>()
+  reasonedChars = 0
   readonly calls: Array<{ readonly name: string; readonly arguments: string }> = []
   finishReason: string = TurnState.unfinished
   usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
 
   reason(id: string, delta: string) {
+    this.reasonedChars += delta.length
     this.reasoning.set(id, (this.reasoning.get(id) ?? "") + delta)
   }
 }

@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
       }),
       tools: tools.offers,
       retries: settings.llm.retry_attempts,
-      onDelta: (kind, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, text })
+      onDelta: (kind, offset, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
     }).pipe(Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } }))
     const reasoning = response.reasoning.map(({ text }) => text).join("\n")
     if (reasoning !== "") yield* session.publish({ _tag: "Reasoning", ...about, step, text: reasoning })

@@ -1,4 +1,4 @@
-/** `troupe/client`: the typed RPC client, and the shapes that its calls take and give. Nothing it imports is server code. */
+/** `troupe/client`: the typed RPC client, the client of promises, and the shapes that calls take and give. Nothing it imports is server code. */
 export * as Approvals from "../approval/Approvals.ts"
 export * as Conversations from "../conversation/Conversations.ts"
 export * as Event from "../event/Event.ts"
@@ -9,3 +9,5 @@ export * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 export * as Wire from "../rpc/Wire.ts"
 export * as TroupeClient from "./TroupeClient.ts"
 export * as Unreachable from "./Unreachable.ts"
+export type * from "./PlainTypes.ts"
+export { createTroupe, TroupeError } from "./Troupe.ts"

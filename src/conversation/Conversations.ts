@@ -53,6 +53,13 @@ export class Conversations extends Context.Service<
   {
     /** Writes the message and wakes its conversation. When this succeeds, the message is on disk. */
     readonly accept: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted>
+    /**
+     * Writes the message alone, for one who wants to watch its turn from the very beginning: watch, and `wake` the
+     * conversation at `CaughtUp`. Should that not happen, the sweep finds the message.
+     */
+    readonly acceptQuietly: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted>
+    /** Tells the conversation of a message that was accepted quietly. */
+    readonly wake: (message: Omit<Journal.Accepted, "duplicate">) => Effect.Effect<void>
     /** Ends the running turn, and with it the messages that wait for it. */
     readonly stop: (
       threadId: Ids.ThreadId,

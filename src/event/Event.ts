@@ -17,8 +17,17 @@ export const Event = Schema.TaggedUnion({
   TurnStarted: { ...turn, availableTools: Schema.Array(Schema.String) },
   /** The opening message is ready for the model. `text` leaves out messages that fold in later. */
   TurnInputPrepared: { ...turn, text: Schema.String, availableTools: Schema.Array(Schema.String) },
-  /** A piece of the model's answer or reasoning as it streams in. Not stored; the whole text comes as an entry. */
-  ModelDelta: { ...turn, step: Schema.Int, kind: Schema.Literals(["text", "reasoning"]), text: Schema.String },
+  /**
+   * A piece of the model's answer or reasoning as it streams in. Not stored; the whole text comes as an entry. `offset` is
+   * how many UTF-16 code units of this kind the response had before it, so that a watcher can tell that it missed some.
+   */
+  ModelDelta: {
+    ...turn,
+    step: Schema.Int,
+    kind: Schema.Literals(["text", "reasoning"]),
+    offset: Schema.Int,
+    text: Schema.String
+  },
   /** One step's whole reasoning. */
   Reasoning: { ...turn, step: Schema.Int, text: Schema.String },
   /** Around every tool call. `detail` is redacted and clipped: raw arguments never leave the tool layer. */

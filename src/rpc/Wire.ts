@@ -10,6 +10,9 @@ export const webSocketPath = "/rpc/ws"
 /** The only path that answers without a token. */
 export const healthPath = "/health"
 
+/** What the paths of the OpenAI-compatible endpoint begin with. */
+export const openAiPrefix = "/v1/"
+
 /** The header in which a program says what it is called; shown in logs and noted with decisions. */
 export const clientHeader = "troupe-client"
 

@@ -27,7 +27,7 @@ let seq = 0
 const entry = (value: Entry): WatchItem => ({ _tag: "Entry", stored: { seq: ++seq, at: 0, entry: value } })
 const live = (event: Event): WatchItem => ({ _tag: "Live", event })
 const delta = (text: string, kind: "text" | "reasoning" = "text") =>
-  live({ _tag: "ModelDelta", ...about, step: 1, kind, text })
+  live({ _tag: "ModelDelta", ...about, step: 1, kind, offset: 0, text })
 const user = (text: string) =>
   entry({
     _tag: "UserMessage",

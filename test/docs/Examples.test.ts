@@ -88,6 +88,33 @@ describe("DaemonWithTool.ts", () => {
     }))
 })
 
+describe("the programs that talk to a daemon", () => {
+  for (const [program, page, ...questions] of [
+    ["Promises.ts", "docs/client.md", "what is 12*(3+4)?"],
+    ["OpenAiClient.ts", "docs/openai.md"]
+  ] as const) {
+    it(`${program} prints what ${page} says`, () =>
+      inTemporary(async (folder) => {
+        const up = appears(folder, "endpoint.json")
+        const daemon = spawn(process.execPath, ["--conditions=troupe-source", "layers/cli/bin.js"], {
+          env: environment(folder),
+          stdio: ["ignore", "ignore", "ignore"]
+        })
+        const ended = once(daemon, "exit")
+        try {
+          await Promise.race([up, ended])
+          const { url } = JSON.parse(readFileSync(join(folder, "endpoint.json"), "utf8"))
+          const token = readFileSync(join(folder, "token"), "utf8").trim()
+          const { stdout } = await node(folder, `docs/examples/${program}`, url, token, ...questions)
+          assert.include(readFileSync(page, "utf8"), `\n${stdout}\`\`\``)
+        } finally {
+          daemon.kill("SIGINT")
+          await ended
+        }
+      }))
+  }
+})
+
 /** The kinds of the entries in lines of JSON, which may be shortened. */
 function entryKinds(lines: string): ReadonlyArray<string | undefined> {
   return [...lines.matchAll(/^\{"type":"entry","seq":(\d+),.*?"_tag":"(\w+)"/gm)].map(([, seq, tag]) => `${seq} ${tag}`)

@@ -89,6 +89,8 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
         receipts.set(`${message.channel} ${message.externalId}`, receipt)
         return receipt
       }),
+      acceptQuietly: () => Effect.die("not asked here"),
+      wake: () => Effect.void,
       stop: (id, by) =>
         Effect.map(logOf(id), () => {
           stops.push(by)

@@ -16,6 +16,7 @@ import { Settings } from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
+import { Requests } from "../../src/openai/Requests.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -68,6 +69,7 @@ const surroundings = Layer.mergeAll(
   }),
   Layer.mock(ToolRegistry, { all: Effect.succeed([]) }),
   Layer.mock(Approvals, { required: () => false }),
+  Layer.mock(Requests, {}),
   Layer.succeed(Overview, {
     read: Effect.sync(() => ({
       threads: 1,

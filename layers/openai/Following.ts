@@ -1,0 +1,92 @@
+/** From an accepted message to its answer, as it comes in. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { ClientAbort } from "effect/http/HttpServerError"
+import * as Stream from "effect/Stream"
+import { Conversations } from "../../src/conversation/Conversations.ts"
+import * as Problem from "../../src/openai/Problem.ts"
+import * as Reply from "../../src/conversation/Reply.ts"
+import * as Threads from "../../src/thread/Threads.ts"
+import type { Accepted } from "./Asking.ts"
+import * as Asking from "./Asking.ts"
+
+export type Replies = Stream.Stream<Reply.Reply, Problem.Problem>
+
+export const make = Effect.gen(function* () {
+  const conversations = yield* Conversations
+  const threads = yield* Threads.Threads
+
+  /** A stop ends messages that no turn has taken up. */
+  const endedWaiting = Effect.fnUntraced(function* ({ messageId }: Accepted) {
+    const { failure, state } = yield* Effect.orDie(threads.receipt(messageId))
+    if (state === "stopped" || state === "failed") return yield* Problem.ofTurn(state, failure ?? undefined)
+    return false
+  })
+
+  const isOver = (accepted: Accepted, { item, reply }: Seen): Effect.Effect<boolean, Problem.Problem> => {
+    if (reply.ended !== undefined) {
+      const { failure, state } = reply.ended
+      return state === "answered" ? Effect.succeed(true) : Effect.fail(Problem.ofTurn(state, failure))
+    }
+    return item._tag === "Entry" && item.stored.entry._tag === "TurnEnded" && reply.turnId === undefined
+      ? endedWaiting(accepted)
+      : Effect.succeed(false)
+  }
+
+  /**
+   * The reply each time that it has changed; the last one is the whole answer. Fails with how the turn ended if it was not
+   * answered. `stopWhenLeft`: a client that goes away takes its turn with it, if that has begun.
+   */
+  const follow = (accepted: Accepted, stopWhenLeft: boolean): { readonly replies: Replies; readonly left: Left } => {
+    let last = Reply.start(accepted.messageId)
+    let woken = !accepted.quiet
+    // Only now, so that not the first word of its turn is missed.
+    const wake = Effect.suspend(() => {
+      if (woken) return Effect.void
+      woken = true
+      return conversations.wake(accepted)
+    })
+    const replies = conversations.watch(accepted.threadId, { from: accepted.seq }).pipe(
+      Stream.tap((item) => (item._tag === "CaughtUp" ? wake : Effect.void)),
+      Stream.ensuring(wake),
+      Stream.mapError(() => Problem.unavailable),
+      Stream.map((item): Seen => {
+        last = Reply.next(last, item)
+        return { item, reply: last }
+      }),
+      Stream.takeUntilEffect((seen) => isOver(accepted, seen)),
+      Stream.map(({ reply }) => reply),
+      Stream.changes
+    )
+    const left = (exit: Exit.Exit<unknown, unknown>) =>
+      stopWhenLeft && last.turnId !== undefined && last.ended === undefined && isAbort(exit)
+        ? Effect.ignore(conversations.stop(accepted.threadId, Asking.channel))
+        : Effect.void
+    return {
+      replies: Stream.concat(
+        replies,
+        Stream.suspend(() => mustHaveEnded(last))
+      ),
+      left
+    }
+  }
+  return follow
+})
+
+/** Told how the response to the client ended. */
+export type Left = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
+
+interface Seen {
+  readonly item: Parameters<typeof Reply.next>[1]
+  readonly reply: Reply.Reply
+}
+
+const mustHaveEnded = ({ ended }: Reply.Reply): Stream.Stream<never, Problem.Problem> =>
+  ended === undefined ? Stream.fail(Problem.unavailable) : Stream.empty
+
+/** The client closed its connection; a daemon that goes away interrupts as well, and must leave the turn alone. */
+const isAbort = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  Exit.isFailure(exit) &&
+  exit.cause.reasons.some((reason) => reason._tag === "Interrupt" && reason.annotations.has(ClientAbort.key)) &&
+  Cause.hasInterrupts(exit.cause)

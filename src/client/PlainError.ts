@@ -1,0 +1,53 @@
+/** The errors of the promise client. */
+import type { RpcClientError } from "effect/rpc/RpcClientError"
+import * as Schema from "effect/Schema"
+import type * as Approvals from "../approval/Approvals.ts"
+import type * as Conversations from "../conversation/Conversations.ts"
+import type { EdgeError } from "../rpc/TroupeRpcs.ts"
+import type * as Threads from "../thread/Threads.ts"
+import * as Unreachable from "./Unreachable.ts"
+
+const Code = Schema.Literals([
+  "aborted",
+  "closed",
+  "unreachable",
+  "unauthorized",
+  "invalid_request",
+  "thread_not_found",
+  "message_not_found",
+  "approval_not_found",
+  "unavailable",
+  "internal_error"
+])
+
+/** What everything of the promise client fails with; its callers know it as `TroupeError`. */
+export class Failed extends Schema.TaggedError<Failed>()("TroupeError", { code: Code, message: Schema.String }) {}
+
+export const aborted = new Failed({ code: "aborted", message: "The caller's signal was aborted." })
+export const closed = new Failed({ code: "closed", message: "The client was closed." })
+
+type CallError =
+  | EdgeError
+  | RpcClientError
+  | Threads.ThreadNotFound
+  | Threads.MessageNotFound
+  | Approvals.ApprovalNotFound
+  | Conversations.ConversationUnavailable
+
+export const ofCall = (error: CallError): Failed => {
+  if (error._tag !== "RpcClientError") return new Failed({ code: codes[error._tag], message: error.message })
+  return new Failed({
+    code: Unreachable.isRefusal(error) ? "unauthorized" : "unreachable",
+    message: Unreachable.explain(error)
+  })
+}
+
+const codes = {
+  Unauthorized: "unauthorized",
+  InvalidRequest: "invalid_request",
+  InternalError: "internal_error",
+  ThreadNotFound: "thread_not_found",
+  MessageNotFound: "message_not_found",
+  ApprovalNotFound: "approval_not_found",
+  ConversationUnavailable: "unavailable"
+} as const

@@ -1,0 +1,323 @@
+/**
+ * The shapes of the promise client, in types that need nothing but TypeScript. They repeat the shapes of the entries and
+ * events; the compiler checks, where one is made from the other, that they agree.
+ */
+
+/** Why something failed; the message says it in words. */
+export type TroupeErrorCode =
+  | "aborted"
+  | "closed"
+  | "unreachable"
+  | "unauthorized"
+  | "invalid_request"
+  | "thread_not_found"
+  | "message_not_found"
+  | "approval_not_found"
+  | "unavailable"
+  | "internal_error"
+
+/** What everything of the client fails with. */
+export interface TroupeFailure extends Error {
+  readonly code: TroupeErrorCode
+}
+
+export interface Troupe {
+  /**
+   * Sends a message and waits until its turn has ended, however it did. What was accepted is answered even if nobody waits
+   * any more. With an `id`, the same message is accepted once: sending it again gives the same answer.
+   */
+  readonly send: (text: string, options: SendOptions) => Promise<Answer>
+  /** Sends a message and gives what happens as it happens; the last piece is the answer. */
+  readonly stream: (text: string, options: SendOptions) => AsyncIterable<Piece>
+  /** The log of a thread from entry `from` on (1, the beginning, if left out), then what happens in it, until one leaves. */
+  readonly watch: (thread: string, options?: WatchOptions) => AsyncIterable<WatchItem>
+  /** Entries from `from` on, oldest first; without `from`, the last `limit` ones (100 if left out, 1000 at most). */
+  readonly history: (thread: string, options?: HistoryOptions) => Promise<ReadonlyArray<StoredEntry>>
+  /** The threads, most recently active first. `next` is handed back as `before` to go on. */
+  readonly threads: (options?: ThreadsOptions) => Promise<ThreadPage>
+  /** Ends the running turn of a thread, and with it the messages that wait to join it. */
+  readonly stop: (thread: string, options?: Abortable) => Promise<"stopped" | "idle">
+  /** Answers a question that a turn waits with, once. */
+  readonly decide: (
+    thread: string,
+    approvalId: string,
+    decision: "approved" | "denied",
+    options?: Abortable
+  ) => Promise<void>
+  readonly status: (options?: Abortable) => Promise<Status>
+  /** Ends everything that waits, with the code `closed`. */
+  readonly close: () => Promise<void>
+}
+
+export interface TroupeOptions {
+  /** As the daemon prints it: `http://127.0.0.1:7433`. */
+  readonly url: string
+  /** The bearer token: `[http].auth_token`, or the content of the file `token` in the data directory. */
+  readonly token: string
+  /** What this program is called; noted with the approvals it gives and the stops it asks for. */
+  readonly name?: string | undefined
+}
+
+export interface Abortable {
+  /** Ends the waiting, and nothing else: the turn goes on. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface SendOptions extends Abortable {
+  /** `channel:chat`, for example `rpc:support-17`. A new name is a new thread. */
+  readonly thread: string
+  /** The sender's own id of the message, at most 200 characters. */
+  readonly id?: string | undefined
+  /** When it may join a running turn: `now` if left out. */
+  readonly delivery?: "now" | "after-tool" | "after-turn" | undefined
+}
+
+export interface WatchOptions extends Abortable {
+  readonly from?: number | undefined
+}
+
+export interface HistoryOptions extends Abortable {
+  readonly from?: number | undefined
+  readonly limit?: number | undefined
+}
+
+export interface ThreadsOptions extends Abortable {
+  readonly limit?: number | undefined
+  readonly before?: ThreadCursor | undefined
+}
+
+/** How a turn ended. `parked`: it crashed the daemon too often and is not tried again. */
+export type TurnEnd = "answered" | "failed" | "stopped" | "parked"
+
+export interface Answer {
+  readonly state: TurnEnd
+  /** Everything the agent said in the turn, its steps separated by a blank line. */
+  readonly text: string
+  readonly threadId: string
+  readonly messageId: string
+  /** Null when the message was stopped before a turn took it up. */
+  readonly turnId: string | null
+  /** Model responses. */
+  readonly steps: number
+  readonly usage: Usage
+  /** Why there is no answer. */
+  readonly failure?: Failure
+}
+
+/** Something that happens on the way to an answer. None is missed, also over a cut of the connection. */
+export type Piece =
+  | { readonly type: "accepted"; readonly threadId: string; readonly messageId: string; readonly duplicate: boolean }
+  | { readonly type: "text"; readonly text: string }
+  /** The model calls a tool; `arguments` is as it wrote them. */
+  | { readonly type: "call"; readonly callId: string; readonly tool: string; readonly arguments: string }
+  | { readonly type: "result"; readonly callId: string; readonly tool: string; readonly outcome: CallOutcome }
+  | { readonly type: "question"; readonly question: Question }
+  | { readonly type: "answer"; readonly answer: Answer }
+
+/** A tool call that waits for a person's yes. Times are in milliseconds since 1970. */
+export interface Question {
+  readonly approvalId: string
+  readonly threadId: string
+  readonly turnId: string
+  readonly callId: string
+  readonly tool: string
+  readonly detail: string
+  readonly requestedAt: number
+  readonly expiresAt: number
+}
+
+export type WatchItem =
+  /** The log itself, in order and without gaps: `stored.seq + 1` is where to go on. */
+  | { readonly type: "entry"; readonly stored: StoredEntry }
+  /** What has no place in the log. Not repeated. */
+  | { readonly type: "live"; readonly event: Event }
+  /** Everything that was on disk has been given. */
+  | { readonly type: "caught-up"; readonly seq: number }
+
+export interface Usage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cachedInputTokens?: number
+  readonly reasoningTokens?: number
+}
+
+export interface Failure {
+  readonly code: string
+  readonly message: string
+}
+
+export interface Thread {
+  readonly id: string
+  readonly key: string
+  readonly agent: string
+  readonly title: string | null
+  readonly entries: number
+  readonly historyFrom: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface ThreadCursor {
+  readonly updatedAt: number
+  readonly id: string
+}
+
+export interface ThreadPage {
+  readonly threads: ReadonlyArray<Thread>
+  readonly next: ThreadCursor | null
+}
+
+export interface Status {
+  readonly version: string
+  readonly pid: number
+  readonly incarnation: string
+  readonly startedAt: number
+  readonly uptimeMillis: number
+  readonly configSource: string
+  readonly dataDirectory: string
+  readonly url: string
+  readonly provider: string
+  readonly model: string
+  readonly threads: number
+  readonly activeConversations: number
+  readonly runningTurns: number
+  readonly oldestOwedMillis: number | null
+  readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>
+  readonly memoryBytes: number
+}
+
+/** An entry with its place in the log: `seq` counts from 1, `at` is in milliseconds since 1970. */
+export interface StoredEntry {
+  readonly seq: number
+  readonly at: number
+  readonly entry: Entry
+}
+
+export type CallOutcome =
+  | "completed"
+  | "failed"
+  | "invalid"
+  | "denied"
+  | "timeout"
+  | "cancelled"
+  | "skipped"
+  | "unknown"
+
+/** What the kinds of entries mean is in the page about the architecture. */
+export type Entry =
+  | {
+      readonly _tag: "UserMessage"
+      readonly messageId: string
+      readonly channel: string
+      readonly sender: { readonly id?: string; readonly name?: string }
+      readonly source: "person" | "task" | "schedule"
+      readonly delivery: "now" | "after-tool" | "after-turn"
+      readonly text: string
+      readonly attachments: ReadonlyArray<{
+        readonly name: string
+        readonly mediaType: string
+        readonly bytes: number
+        readonly path: string
+      }>
+    }
+  | {
+      readonly _tag: "TurnStarted"
+      readonly turnId: string
+      readonly messageIds: ReadonlyArray<string>
+      readonly agent: string
+      readonly tools: ReadonlyArray<string>
+    }
+  | { readonly _tag: "TurnResumed"; readonly turnId: string; readonly attempt: number }
+  | { readonly _tag: "MessagesFolded"; readonly turnId: string; readonly messageIds: ReadonlyArray<string> }
+  | {
+      readonly _tag: "AssistantMessage"
+      readonly turnId: string
+      readonly step: number
+      readonly text: string
+      readonly reasoning: ReadonlyArray<{ readonly text: string; readonly metadata?: unknown }>
+      readonly calls: ReadonlyArray<{ readonly callId: string; readonly name: string; readonly arguments: string }>
+      readonly finishReason: string
+      readonly provider: string
+      readonly model: string
+      readonly usage: Usage
+      readonly format?: unknown
+    }
+  | {
+      readonly _tag: "ToolResult"
+      readonly turnId: string
+      readonly callId: string
+      readonly name: string
+      readonly outcome: CallOutcome
+      readonly text: string
+      readonly data: unknown
+      readonly errorCode?: string
+      readonly durationMillis: number
+    }
+  | { readonly _tag: "Guidance"; readonly turnId: string; readonly text: string }
+  | { readonly _tag: "Notice"; readonly turnId: string; readonly text: string }
+  | {
+      readonly _tag: "TurnEnded"
+      readonly turnId: string
+      readonly state: TurnEnd
+      readonly reason?: string
+      readonly failure?: Failure
+    }
+  | {
+      readonly _tag: "HistoryTrimmed"
+      readonly turnId: string
+      readonly keepFrom: number
+      readonly removedMessages: number
+    }
+
+interface OfTurn {
+  readonly threadId: string
+  readonly turnId: string
+  readonly channel: string
+  readonly chat: string
+}
+
+export type Event =
+  | { readonly _tag: "MessageAccepted"; readonly threadId: string; readonly messageId: string; readonly seq: number }
+  | { readonly _tag: "EntriesCommitted"; readonly threadId: string; readonly seq: number }
+  | (OfTurn & { readonly _tag: "TurnStarted"; readonly availableTools: ReadonlyArray<string> })
+  | (OfTurn & {
+      readonly _tag: "TurnInputPrepared"
+      readonly text: string
+      readonly availableTools: ReadonlyArray<string>
+    })
+  | (OfTurn & {
+      readonly _tag: "ModelDelta"
+      readonly step: number
+      readonly kind: "text" | "reasoning"
+      readonly offset: number
+      readonly text: string
+    })
+  | (OfTurn & { readonly _tag: "Reasoning"; readonly step: number; readonly text: string })
+  | (OfTurn & {
+      readonly _tag: "ToolCall"
+      readonly phase: "started" | "completed" | "failed"
+      readonly callId: string
+      readonly parentCallId?: string
+      readonly tool: string
+      readonly detail: string
+      readonly error?: string
+    })
+  | { readonly _tag: "ApprovalRequested"; readonly request: Question; readonly channel: string; readonly chat: string }
+  | {
+      readonly _tag: "ApprovalResolved"
+      readonly approvalId: string
+      readonly threadId: string
+      readonly outcome: "approved" | "denied" | "expired" | "nobody-to-ask" | "cancelled"
+      readonly approver?: string
+    }
+  | { readonly _tag: "TurnStopRequested"; readonly threadId: string; readonly by: string }
+  | (OfTurn & {
+      readonly _tag: "TurnCompleted"
+      readonly provider: string
+      readonly model: string
+      readonly steps: number
+      readonly usage: Usage
+      readonly toolsUsed: ReadonlyArray<string>
+      readonly shouldReply: boolean
+    })
+  | (OfTurn & { readonly _tag: "TurnFailed"; readonly state: TurnEnd; readonly failure: Failure })

@@ -1,0 +1,248 @@
+/**
+ * The client for programs without Effect: promises, async iterables, plain types. It is the typed client underneath, with
+ * one HTTP request for each call.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Approvals from "../approval/Approvals.ts"
+import type * as Conversations from "../conversation/Conversations.ts"
+import * as Reply from "../conversation/Reply.ts"
+import * as Ids from "../Ids.ts"
+import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
+import * as Entry from "../thread/Entry.ts"
+import * as Threads from "../thread/Threads.ts"
+import * as PlainError from "./PlainError.ts"
+import type {
+  Answer,
+  Piece,
+  SendOptions,
+  Troupe,
+  TroupeErrorCode,
+  TroupeFailure,
+  TroupeOptions,
+  WatchItem
+} from "./PlainTypes.ts"
+import * as PromiseEdge from "./PromiseEdge.ts"
+import * as TroupeClient from "./TroupeClient.ts"
+
+/** A client of the daemon at `url`. Nothing is asked before the first call. */
+export const createTroupe = (options: TroupeOptions): Troupe => {
+  const { name, token, url } = options
+  const edge = PromiseEdge.make(TroupeClient.layerHttp({ url, token: Redacted.make(token), name }))
+  return {
+    send: (text, options) => edge.run(send(text, options), options),
+    stream: (text, options) => edge.iterate(pieces(text, options), options),
+    watch: (thread, options) => edge.iterate(watch(thread, options?.from ?? 1), options),
+    history: (thread, options) =>
+      edge.run(
+        called(threadRef(thread), (client, thread) =>
+          client.History({
+            thread,
+            limit: options?.limit ?? 100,
+            ...(options?.from === undefined ? {} : { from: options.from })
+          })
+        ),
+        options
+      ),
+    threads: (options) =>
+      edge.run(
+        called(page(options?.before ?? null), (client, before) =>
+          client.Threads({ limit: options?.limit ?? 100, ...(before === null ? {} : { before }) })
+        ),
+        options
+      ),
+    stop: (thread, options) =>
+      edge.run(
+        called(threadRef(thread), (client, thread) => client.Stop({ thread })),
+        options
+      ),
+    decide: (thread, approvalId, decision, options) =>
+      edge.run(
+        called(decided({ thread, approvalId, decision }), (client, payload) => client.Decide(payload)),
+        options
+      ),
+    status: (options) =>
+      edge.run(
+        called(Effect.void, (client) => client.Status()),
+        options
+      ),
+    close: edge.close
+  }
+}
+
+/** The class of the errors: `error instanceof TroupeError`. */
+export const TroupeError: new (problem: { readonly code: TroupeErrorCode; readonly message: string }) => TroupeFailure =
+  PlainError.Failed
+
+type Client = TroupeClient.TroupeClient["Service"]
+type Failing = Parameters<typeof PlainError.ofCall>[0]
+
+/** One call, with its input read and its errors made plain. What a call will not even send is the caller's mistake. */
+const called = <I, A>(
+  input: Effect.Effect<I, PlainError.Failed>,
+  call: (client: Client, input: I) => Effect.Effect<A, Failing>
+): Effect.Effect<A, PlainError.Failed, TroupeClient.TroupeClient> =>
+  Effect.flatMap(input, (read) =>
+    Effect.flatMap(TroupeClient.TroupeClient, (client) => Effect.mapError(call(client, read), PlainError.ofCall))
+  )
+
+const reader = <S extends Schema.Constraint & { readonly DecodingServices: never }>(schema: S) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (input: unknown): Effect.Effect<S["Type"], PlainError.Failed> =>
+    Effect.mapError(decode(input), ({ message }) => new PlainError.Failed({ code: "invalid_request", message }))
+}
+
+const threadRef = reader(TroupeRpcs.ThreadRef)
+const page = reader(Schema.NullOr(Threads.ThreadCursor))
+const decided = reader(
+  Schema.Struct({ thread: TroupeRpcs.ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision })
+)
+const message = reader(
+  Schema.Struct({
+    thread: Threads.ThreadKey,
+    text: Schema.String.check(Schema.isMaxLength(1_000_000)),
+    externalId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+    delivery: Schema.optionalKey(Entry.Delivery)
+  })
+)
+
+const watch = (thread: string, from: number): Stream.Stream<WatchItem, PlainError.Failed, TroupeClient.TroupeClient> =>
+  Stream.map(items(threadRef(thread), from), (item): WatchItem => {
+    switch (item._tag) {
+      case "Entry":
+        return { type: "entry", stored: item.stored }
+      case "Live":
+        return { type: "live", event: item.event }
+      case "CaughtUp":
+        return { type: "caught-up", seq: item.seq }
+    }
+  })
+
+const items = (thread: Effect.Effect<TroupeRpcs.ThreadRef, PlainError.Failed>, from: number) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const client = yield* TroupeClient.TroupeClient
+      return Stream.mapError(client.watch({ thread: yield* thread, from }), PlainError.ofCall)
+    })
+  )
+
+const send = (text: string, options: SendOptions) =>
+  Effect.flatMap(Stream.runLast(pieces(text, options)), (last) =>
+    last._tag === "Some" && last.value.type === "answer"
+      ? Effect.succeed(last.value.answer)
+      : Effect.fail(PlainError.closed)
+  )
+
+const pieces = (
+  text: string,
+  { delivery, id, thread }: SendOptions
+): Stream.Stream<Piece, PlainError.Failed, TroupeClient.TroupeClient> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const payload = yield* message({
+        thread,
+        text,
+        ...(id === undefined ? {} : { externalId: id }),
+        ...(delivery === undefined ? {} : { delivery })
+      })
+      const accepted = yield* called(Effect.succeed(payload), (client, payload) => client.Send(payload))
+      const { duplicate, messageId, seq, threadId } = accepted
+      const asked = new Set<Ids.ApprovalId>()
+      const isNew = ({ approvalId }: Approvals.ApprovalRequest) => !asked.has(approvalId) && asked.add(approvalId)
+      const following = items(Effect.succeed(threadId), seq).pipe(
+        Stream.mapAccum(
+          () => Reply.start(messageId),
+          (reply, item) => {
+            const next = Reply.next(reply, item)
+            return [next, [{ item, reply: next, before: reply }]]
+          }
+        ),
+        Stream.mapEffect((step) =>
+          Effect.all({ answer: endOf(threadId, step), questions: questionsOf(threadId, step) }).pipe(
+            Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
+          )
+        ),
+        Stream.takeUntil(({ answer }) => answer !== undefined),
+        Stream.flatMap((step) => Stream.fromIterable(piecesOf(step)))
+      )
+      return Stream.concat(Stream.succeed<Piece>({ type: "accepted", threadId, messageId, duplicate }), following)
+    })
+  )
+
+interface Step {
+  readonly item: Conversations.WatchItem
+  readonly before: Reply.Reply
+  readonly reply: Reply.Reply
+}
+
+/** The answer, if this is the end. A stop also ends messages that no turn has taken up. */
+const endOf = Effect.fnUntraced(function* (threadId: Ids.ThreadId, { item, reply }: Step) {
+  const { ended, messageId } = reply
+  if (ended !== undefined) return answerOf(threadId, reply, ended.state, ended.failure)
+  if (item._tag !== "Entry" || item.stored.entry._tag !== "TurnEnded" || reply.turnId !== undefined) return undefined
+  const receipt = yield* called(Effect.succeed(messageId), (client, messageId) => client.MessageState({ messageId }))
+  return receipt.state === "stopped" || receipt.state === "failed"
+    ? answerOf(threadId, reply, receipt.state, receipt.failure ?? undefined)
+    : undefined
+})
+
+const answerOf = (
+  threadId: Ids.ThreadId,
+  { messageId, steps, text, turnId, usage }: Reply.Reply,
+  state: Entry.TurnEnd,
+  failure: Entry.Failure | undefined
+): Answer => ({
+  state,
+  text,
+  threadId,
+  messageId,
+  turnId: turnId ?? null,
+  steps,
+  usage,
+  ...(failure === undefined ? {} : { failure })
+})
+
+/** Those that came while nobody listened are asked for. */
+const questionsOf = Effect.fnUntraced(function* (threadId: Ids.ThreadId, { item, reply }: Step) {
+  const questions =
+    item._tag === "Live" && item.event._tag === "ApprovalRequested"
+      ? [item.event.request]
+      : item._tag === "CaughtUp"
+        ? (yield* called(Effect.succeed(threadId), (client, thread) => client.Inspect({ thread }))).approvals
+        : []
+  return questions.filter(({ turnId }) => turnId === reply.turnId)
+})
+
+interface Told extends Step {
+  readonly answer: Answer | undefined
+  readonly questions: ReadonlyArray<Approvals.ApprovalRequest>
+}
+
+const piecesOf = ({ answer, before, item, questions, reply }: Told): ReadonlyArray<Piece> => [
+  ...(reply.text.length > before.text.length
+    ? [{ type: "text", text: reply.text.slice(before.text.length) } as const]
+    : []),
+  ...(item._tag === "Entry" && item.stored.entry._tag !== "UserMessage" && item.stored.entry.turnId === reply.turnId
+    ? callsOf(item.stored.entry)
+    : []),
+  ...questions.map((question) => ({ type: "question", question }) as const),
+  ...(answer === undefined ? [] : [{ type: "answer", answer } as const])
+]
+
+const callsOf = (entry: Entry.Entry): ReadonlyArray<Piece> => {
+  switch (entry._tag) {
+    case "AssistantMessage":
+      return entry.calls.map((call) => ({
+        type: "call",
+        callId: call.callId,
+        tool: call.name,
+        arguments: call.arguments
+      }))
+    case "ToolResult":
+      return [{ type: "result", callId: entry.callId, tool: entry.name, outcome: entry.outcome }]
+    default:
+      return []
+  }
+}

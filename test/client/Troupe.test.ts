@@ -1,0 +1,233 @@
+/** The client of promises, against the real server over the whole runtime. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { globSync, readFileSync } from "node:fs"
+import { posix } from "node:path"
+import ts from "typescript"
+import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
+import { createTroupe, TroupeError } from "../../src/client/index.ts"
+import type { Piece, Troupe } from "../../src/client/index.ts"
+import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
+import * as Endpoint from "../openai/Endpoint.ts"
+
+const against = <A>(scripts: TestRuntime.Options["scripts"], use: (troupe: Troupe, url: string) => Promise<A>) =>
+  Effect.gen(function* () {
+    const url = yield* Endpoint.url
+    const troupe = createTroupe({ url, token: Endpoint.token, name: "tests" })
+    return yield* Effect.promise(() => use(troupe, url).finally(() => troupe.close()))
+  }).pipe(Effect.provide(Endpoint.layer({ scripts })))
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => assert.fail("it succeeded"),
+    (error: unknown) => {
+      assert.instanceOf(error, TroupeError)
+      assert.instanceOf(error, Error)
+      return error
+    }
+  )
+
+const collect = async <A>(items: AsyncIterable<A>, until: (item: A) => boolean = () => false) => {
+  const all: Array<A> = []
+  for await (const item of items) {
+    all.push(item)
+    if (until(item)) break
+  }
+  return all
+}
+
+const thread = "rpc:tests"
+
+describe("createTroupe", () => {
+  it.live("sends, and sends once what has the same id", () =>
+    against(Endpoint.counting, async (troupe) => {
+      const first = await troupe.send("hello", { thread, id: "m-1" })
+      assert.deepInclude(first, { state: "answered", text: "answer 1", steps: 1 })
+      assert.deepInclude(first.usage, { inputTokens: 10, outputTokens: 5 })
+      assert.deepStrictEqual(await troupe.send("hello", { thread, id: "m-1" }), first)
+      assert.strictEqual((await troupe.send("hello", { thread, id: "m-2" })).text, "answer 2")
+    })
+  )
+
+  it.live("streams the text in pieces that make up the answer, and ends with it", () =>
+    against(Endpoint.counting, async (troupe) => {
+      const pieces = await collect(troupe.stream("hello", { thread }))
+      assert.strictEqual(pieces[0]?.type, "accepted")
+      const text = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
+      const last = pieces.at(-1)
+      assert.strictEqual(text, "answer 1")
+      assert.strictEqual(last?.type === "answer" ? last.answer.text : undefined, text)
+    })
+  )
+
+  it.live("reads threads, history and status, and watches from an entry on", () =>
+    against(Endpoint.counting, async (troupe) => {
+      await troupe.send("one", { thread })
+      await troupe.send("two", { thread: "rpc:other" })
+      const page = await troupe.threads({ limit: 1 })
+      assert.deepStrictEqual(
+        page.threads.map(({ key }) => key),
+        ["rpc:other"]
+      )
+      const rest = await troupe.threads({ limit: 1, before: page.next! })
+      assert.deepStrictEqual([rest.threads[0]?.key, rest.next], [thread, null])
+      const history = await troupe.history(thread)
+      assert.deepStrictEqual(
+        history.map(({ entry }) => entry._tag),
+        ["UserMessage", "TurnStarted", "AssistantMessage", "TurnEnded"]
+      )
+      assert.deepStrictEqual(await troupe.history(thread, { from: 2, limit: 1 }), history.slice(1, 2))
+      const seen = await collect(troupe.watch(thread, { from: 3 }), ({ type }) => type === "caught-up")
+      assert.deepStrictEqual(
+        seen.map((item) => (item.type === "entry" ? item.stored.seq : item.type)),
+        [3, 4, "caught-up"]
+      )
+      assert.strictEqual((await troupe.status()).threads, 2)
+    })
+  )
+
+  it.live("stops a turn, which is how its answer ends", () =>
+    Effect.suspend(() => {
+      const asked = Promise.withResolvers<void>()
+      const scripts = [[ScriptedModel.run(Effect.sync(asked.resolve)), ScriptedModel.never]]
+      return against(scripts, async (troupe) => {
+        const answer = troupe.send("hello", { thread })
+        await asked.promise
+        assert.strictEqual(await troupe.stop(thread), "stopped")
+        assert.strictEqual((await answer).state, "stopped")
+        assert.strictEqual(await troupe.stop(thread), "idle")
+      })
+    })
+  )
+
+  it.live("tells calls, asks questions, and takes their answers", () =>
+    Effect.gen(function* () {
+      const url = yield* Endpoint.url
+      const troupe = createTroupe({ url, token: Endpoint.token, name: "tests" })
+      for (const [decision, outcome] of [
+        ["approved", "completed"],
+        ["denied", "denied"]
+      ] as const) {
+        const pieces = yield* Effect.promise(async () => {
+          const all: Array<Piece> = []
+          for await (const piece of troupe.stream("go", { thread })) {
+            all.push(piece)
+            if (piece.type === "question") await troupe.decide(thread, piece.question.approvalId, decision)
+          }
+          return all
+        })
+        assert.deepStrictEqual(
+          pieces.flatMap((piece) => (piece.type === "result" ? [[piece.tool, piece.outcome]] : [])),
+          [["echo", outcome]]
+        )
+        assert.strictEqual(pieces.filter(({ type }) => type === "question").length, 1)
+        assert.strictEqual(pieces.filter(({ type }) => type === "call").length, 1)
+      }
+      yield* Effect.promise(() => troupe.close())
+    }).pipe(
+      Effect.provide(
+        Endpoint.layer({
+          scripts: ({ index }) =>
+            index % 2 === 0 ? [ScriptedModel.toolCall("echo", { text: "x" })] : [ScriptedModel.text("done")],
+          settings: { tools: { approval: { require_approval: ["echo"] } } },
+          tools: Endpoint.echo
+        })
+      )
+    )
+  )
+
+  it.live("a failed turn is an answer that says so", () =>
+    against([[ScriptedModel.cut]], async (troupe) => {
+      const answer = await troupe.send("hello", { thread })
+      assert.strictEqual(answer.state, "failed")
+      assert.strictEqual(answer.failure?.code, "model:stream-cut")
+    })
+  )
+
+  it.live("an aborted signal ends the waiting and not the turn", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      yield* against([[ScriptedModel.gate(gate), ScriptedModel.text("late")]], async (troupe) => {
+        const controller = new AbortController()
+        const pieces: Array<Piece> = []
+        const error = await failure(
+          (async () => {
+            for await (const piece of troupe.stream("hello", { thread, id: "m", signal: controller.signal })) {
+              pieces.push(piece)
+              controller.abort()
+            }
+          })()
+        )
+        assert.strictEqual(error.code, "aborted")
+        assert.strictEqual(pieces.length, 1)
+        Deferred.doneUnsafe(gate, Effect.void)
+        assert.strictEqual((await troupe.send("hello", { thread, id: "m" })).text, "late")
+        const late = AbortSignal.abort()
+        assert.strictEqual((await failure(troupe.status({ signal: late }))).code, "aborted")
+      })
+    })
+  )
+
+  it.live("errors have a code", () =>
+    against([], async (troupe, url) => {
+      const codes = [
+        troupe.send("hello", { thread: "no channel" }),
+        troupe.send("hello", { thread, id: "" }),
+        troupe.history("rpc:nobody"),
+        troupe.stop("rpc:nobody"),
+        collect(troupe.watch("rpc:nobody")),
+        troupe.decide(thread, "apr_nothing", "approved"),
+        createTroupe({ url, token: "wrong" }).status(),
+        createTroupe({ url: "http://127.0.0.1:1", token: "any" }).status()
+      ].map((promise) => failure(promise).then(({ code }) => code))
+      assert.deepStrictEqual(await Promise.all(codes), [
+        "invalid_request",
+        "invalid_request",
+        "thread_not_found",
+        "thread_not_found",
+        "thread_not_found",
+        "invalid_request",
+        "unauthorized",
+        "unreachable"
+      ])
+    })
+  )
+
+  it.live("closing ends what waits", () =>
+    Effect.suspend(() => {
+      const asked = Promise.withResolvers<void>()
+      const scripts = [[ScriptedModel.run(Effect.sync(asked.resolve)), ScriptedModel.never]]
+      return against(scripts, async (troupe) => {
+        const waiting = [failure(troupe.send("hello", { thread })), failure(collect(troupe.stream("more", { thread })))]
+        await asked.promise
+        await troupe.close()
+        for (const error of await Promise.all(waiting)) assert.strictEqual(error.code, "closed")
+        assert.strictEqual((await failure(troupe.status())).code, "closed")
+        assert.strictEqual((await failure(collect(troupe.watch(thread)))).code, "closed")
+      })
+    })
+  )
+})
+
+describe("its types", () => {
+  it("need nothing but TypeScript", () => {
+    const declarations = new Map<string, string>()
+    const read = (file: string) => {
+      if (declarations.has(file)) return
+      const { outputText } = ts.transpileDeclaration(readFileSync(file, "utf8"), {
+        fileName: file,
+        compilerOptions: { module: ts.ModuleKind.NodeNext, allowImportingTsExtensions: true, strict: true }
+      })
+      declarations.set(file, outputText)
+      for (const [, from = ""] of outputText.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) {
+        assert.isTrue(from.startsWith("./"), `${file} names ${from}`)
+        read(posix.join(posix.dirname(file), from))
+      }
+    }
+    read("src/client/Troupe.ts")
+    assert.deepStrictEqual([...declarations.keys()], ["src/client/Troupe.ts", "src/client/PlainTypes.ts"])
+    assert.include(declarations.get("src/client/Troupe.ts"), "createTroupe: (options: TroupeOptions) => Troupe")
+    assert.isAbove(globSync("src/client/*.ts").length, 0)
+  })
+})
