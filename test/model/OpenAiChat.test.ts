@@ -196,7 +196,7 @@ describe("a streamed answer", () => {
         })
       )
       assert.strictEqual(textOf(parts), "Hi")
-      assert.deepStrictEqual(callsOf(parts), [{ id: "c1", name: "add", params: { a: 1 } }])
+      assert.deepStrictEqual(callsOf(parts), [{ id: "c1", name: "add", params: '{"a":1}' }])
       assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
     })
   )
@@ -227,8 +227,8 @@ describe("tool calls", () => {
         )
       )
       assert.deepStrictEqual(callsOf(parts), [
-        { id: "a", name: "add", params: { a: 1 } },
-        { id: "b", name: "mul", params: { x: 2 } }
+        { id: "a", name: "add", params: '{"a":1}' },
+        { id: "b", name: "mul", params: '{"x":2}' }
       ])
       assert.strictEqual(finishOf(parts)?.reason, "tool-calls")
     })
@@ -305,7 +305,7 @@ describe("tool calls", () => {
         const calls = callsOf(parts)
         assert.deepStrictEqual(
           calls.map(({ params }) => params),
-          [{ a: 1 }, { a: 2 }]
+          name === "arguments come as objects" ? [{ a: 1 }, { a: 2 }] : ['{"a":1}', '{"a":2}']
         )
         assert.strictEqual(new Set(calls.map(({ id }) => id)).size, 2)
         for (const { id } of calls) {
@@ -315,6 +315,16 @@ describe("tool calls", () => {
       })
     )
   }
+
+  it.live("arguments reach the caller as the model wrote them", () =>
+    Effect.gen(function* () {
+      const args = '{ "a": 1, "a": 2.0, "b": 12345678901234567890 }'
+      const parts = yield* partsOf(
+        Fake.stream(Fake.delta(call(0, { id: "a", name: "add", args })), Fake.delta({}, "tool_calls"), Fake.done)
+      )
+      assert.strictEqual(callsOf(parts)[0]?.params, args)
+    })
+  )
 
   it.live("arguments that are not JSON reach the caller as text", () =>
     Effect.gen(function* () {
