@@ -21,7 +21,11 @@ import * as Fake from "./FakeOpenAi.ts"
 
 const secret = "sk-secret-0123456789abcdef"
 
-const connect = Effect.fnUntraced(function* (baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}, over?: Transport.Transport) {
+const connect = Effect.fnUntraced(function* (
+  baseUrl: string,
+  overrides: Partial<OpenAiChat.Options> = {},
+  over?: Transport.Transport
+) {
   const transport = over ?? (yield* Transport.make({ connectTimeout: Duration.seconds(5) }))
   return yield* OpenAiChat.make(
     {
@@ -387,19 +391,22 @@ describe("tool calls", () => {
     )
   }
 
-  it.live("a connection kept open after the finish reason does not lose the answer, nor the token counts", () =>
-    Effect.gen(function* () {
-      const pings = Array.from({ length: 1000 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
-      for (const rest of [[Fake.hang], pings]) {
-        const server = yield* Fake.make([
-          Fake.stream(Fake.delta({ content: "whole" }, "stop"), Fake.usage({ prompt_tokens: 3 }), ...rest)
-        ])
-        const parts = yield* collect(yield* connect(server.baseUrl))
-        assert.strictEqual(textOf(parts), "whole")
-        assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
-        yield* server.abandoned(0)
-      }
-    }), 15_000
+  it.live(
+    "a connection kept open after the finish reason does not lose the answer, nor the token counts",
+    () =>
+      Effect.gen(function* () {
+        const pings = Array.from({ length: 1000 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
+        for (const rest of [[Fake.hang], pings]) {
+          const server = yield* Fake.make([
+            Fake.stream(Fake.delta({ content: "whole" }, "stop"), Fake.usage({ prompt_tokens: 3 }), ...rest)
+          ])
+          const parts = yield* collect(yield* connect(server.baseUrl))
+          assert.strictEqual(textOf(parts), "whole")
+          assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
+          yield* server.abandoned(0)
+        }
+      }),
+    15_000
   )
 
   it.live("a connection lost after the finish reason costs only the token counts", () =>
