@@ -5,8 +5,7 @@
  * (about fifteen seconds). That is done here, when it is needed, and not at install, where everybody would wait for it.
  */
 import { spawnSync } from "node:child_process"
-import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -17,7 +16,7 @@ const cache = join(root, "node_modules/.cache/tsc")
 const compiler = join(dirname(require.resolve("typescript/package.json")), "lib/_tsc.js")
 
 patchCompiler()
-forgetResultsOfOtherRules()
+forgetEarlierResults()
 process.exit(run(join(dirname(compiler), "tsc.js"), process.argv.slice(2)))
 
 /** Puts the Effect diagnostics into the compiler, unless this version of them is already there. */
@@ -26,19 +25,12 @@ function patchCompiler(): void {
   const version = String(require("@effect/language-service/package.json").version)
   if (readFileSync(compiler, "utf8").includes(`use effect-lsp-patch-version ${version}"`)) return
   if (run(join(service, "cli.js"), ["patch", "--module", "tsc"]) !== 0) process.exit(1)
-  rmSync(cache, { recursive: true, force: true })
 }
 
-/** The incremental state does not know the options of plugins: a changed tsconfig.json starts from nothing. */
-function forgetResultsOfOtherRules(): void {
-  const stamp = join(cache, "tsconfig.sha256")
-  const now = createHash("sha256")
-    .update(readFileSync(join(root, "tsconfig.json")))
-    .digest("hex")
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === now) return
+/** The incremental state keeps no diagnostics of plugins: what it takes for checked would not be reported again. */
+function forgetEarlierResults(): void {
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { recursive: true })
-  writeFileSync(stamp, now)
 }
 
 function run(script: string, args: ReadonlyArray<string>): number {

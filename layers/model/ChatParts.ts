@@ -10,7 +10,6 @@ import type * as Response from "effect/ai/Response"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Json from "../../src/model/Json.ts"
 import * as Parts from "../../src/model/Parts.ts"
 import * as Text from "../../src/model/Text.ts"
 import * as ChatReasoning from "./ChatReasoning.ts"
@@ -250,9 +249,8 @@ const startCall = (
 
 const usableId = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The parsed arguments when they are JSON, else the raw text. */
-const paramsOf = (call: OpenCall): unknown =>
-  call.value ?? Option.getOrElse(Json.parse(call.text), () => Text.clean(call.text))
+/** The text as the model wrote it: parsing would hide duplicate keys and the like. Only some servers send a value. */
+const paramsOf = (call: OpenCall): unknown => call.value ?? Text.clean(call.text)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading fields

@@ -112,7 +112,7 @@ class Gathered {
   }
 }
 
-/** Adapters hand over a parsed object when the arguments were JSON, and the text as it came when not. */
+/** Adapters hand over the text as it came; an object only where there never was a text. */
 const argumentsText = (params: unknown): string => (typeof params === "string" ? params : JSON.stringify(params ?? {}))
 
 const usageOf = (usage: {

@@ -9,7 +9,7 @@
  * - the request says `disableToolCallResolution: true` and `toolCallValidation: "deferred"`, which also lets calls to
  *   undeclared names through.
  *
- * Providers put into `params` the parsed value when the arguments are JSON and the raw text otherwise, so a string in
+ * Adapters put into `params` the text as the model wrote it, or the value where a server sends one, so a string in
  * `params` means "text that is not an argument object yet".
  */
 import * as AiError from "effect/ai/AiError"

@@ -298,7 +298,12 @@ describe("with a daemon", () => {
       assert.strictEqual(pipe.status, 0)
       assert.include((yield* Program.run(at, ["status"])).stderr, "No daemon is running")
       yield* files.remove(path)
-      const endpoint = { url: "http://127.0.0.1:9", pid: process.pid, incarnation: `inc_${"0".repeat(26)}`, version: "0" }
+      const endpoint = {
+        url: "http://127.0.0.1:9",
+        pid: process.pid,
+        incarnation: `inc_${"0".repeat(26)}`,
+        version: "0"
+      }
       yield* files.writeFileString(path, JSON.stringify(endpoint) + " ".repeat(64 * 1024))
       assert.include((yield* Program.run(at, ["status"])).stderr, "No daemon is running")
     })

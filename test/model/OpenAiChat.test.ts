@@ -21,7 +21,11 @@ import * as Fake from "./FakeOpenAi.ts"
 
 const secret = "sk-secret-0123456789abcdef"
 
-const connect = Effect.fnUntraced(function* (baseUrl: string, overrides: Partial<OpenAiChat.Options> = {}, over?: Transport.Transport) {
+const connect = Effect.fnUntraced(function* (
+  baseUrl: string,
+  overrides: Partial<OpenAiChat.Options> = {},
+  over?: Transport.Transport
+) {
   const transport = over ?? (yield* Transport.make({ connectTimeout: Duration.seconds(5) }))
   return yield* OpenAiChat.make(
     {
@@ -196,7 +200,7 @@ describe("a streamed answer", () => {
         })
       )
       assert.strictEqual(textOf(parts), "Hi")
-      assert.deepStrictEqual(callsOf(parts), [{ id: "c1", name: "add", params: { a: 1 } }])
+      assert.deepStrictEqual(callsOf(parts), [{ id: "c1", name: "add", params: '{"a":1}' }])
       assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
     })
   )
@@ -227,8 +231,8 @@ describe("tool calls", () => {
         )
       )
       assert.deepStrictEqual(callsOf(parts), [
-        { id: "a", name: "add", params: { a: 1 } },
-        { id: "b", name: "mul", params: { x: 2 } }
+        { id: "a", name: "add", params: '{"a":1}' },
+        { id: "b", name: "mul", params: '{"x":2}' }
       ])
       assert.strictEqual(finishOf(parts)?.reason, "tool-calls")
     })
@@ -305,7 +309,7 @@ describe("tool calls", () => {
         const calls = callsOf(parts)
         assert.deepStrictEqual(
           calls.map(({ params }) => params),
-          [{ a: 1 }, { a: 2 }]
+          name === "arguments come as objects" ? [{ a: 1 }, { a: 2 }] : ['{"a":1}', '{"a":2}']
         )
         assert.strictEqual(new Set(calls.map(({ id }) => id)).size, 2)
         for (const { id } of calls) {
@@ -315,6 +319,16 @@ describe("tool calls", () => {
       })
     )
   }
+
+  it.live("arguments reach the caller as the model wrote them", () =>
+    Effect.gen(function* () {
+      const args = '{ "a": 1, "a": 2.0, "b": 12345678901234567890 }'
+      const parts = yield* partsOf(
+        Fake.stream(Fake.delta(call(0, { id: "a", name: "add", args })), Fake.delta({}, "tool_calls"), Fake.done)
+      )
+      assert.strictEqual(callsOf(parts)[0]?.params, args)
+    })
+  )
 
   it.live("arguments that are not JSON reach the caller as text", () =>
     Effect.gen(function* () {
@@ -377,19 +391,22 @@ describe("tool calls", () => {
     )
   }
 
-  it.live("a connection kept open after the finish reason does not lose the answer, nor the token counts", () =>
-    Effect.gen(function* () {
-      const pings = Array.from({ length: 1000 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
-      for (const rest of [[Fake.hang], pings]) {
-        const server = yield* Fake.make([
-          Fake.stream(Fake.delta({ content: "whole" }, "stop"), Fake.usage({ prompt_tokens: 3 }), ...rest)
-        ])
-        const parts = yield* collect(yield* connect(server.baseUrl))
-        assert.strictEqual(textOf(parts), "whole")
-        assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
-        yield* server.abandoned(0)
-      }
-    }), 15_000
+  it.live(
+    "a connection kept open after the finish reason does not lose the answer, nor the token counts",
+    () =>
+      Effect.gen(function* () {
+        const pings = Array.from({ length: 1000 }, () => [Fake.pause(20), Fake.send(": ping\n\n")]).flat()
+        for (const rest of [[Fake.hang], pings]) {
+          const server = yield* Fake.make([
+            Fake.stream(Fake.delta({ content: "whole" }, "stop"), Fake.usage({ prompt_tokens: 3 }), ...rest)
+          ])
+          const parts = yield* collect(yield* connect(server.baseUrl))
+          assert.strictEqual(textOf(parts), "whole")
+          assert.strictEqual(finishOf(parts)?.usage.inputTokens.total, 3)
+          yield* server.abandoned(0)
+        }
+      }),
+    15_000
   )
 
   it.live("a connection lost after the finish reason costs only the token counts", () =>

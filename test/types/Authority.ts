@@ -1,4 +1,6 @@
 /** A handler uses the capabilities its tool lists, and no other service. */
+// The refusals here are the point, and Effect's own diagnostics would report each a second time.
+// @effect-diagnostics missingEffectContext:off
 import * as Effect from "effect/Effect"
 import { EventBus } from "../../src/event/EventBus.ts"
 import { ToolCallContext } from "../../src/tool/ToolContext.ts"
