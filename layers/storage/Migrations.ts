@@ -10,13 +10,15 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import first from "./migrations/0001_first.ts"
+import care from "./migrations/0002_care.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
 
 /** Every step of this release. */
 export const steps: Steps = {
-  "0001_first": first
+  "0001_first": first,
+  "0002_care": care
 }
 
 // The table in which the applied steps are recorded.
