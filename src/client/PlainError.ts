@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import type * as Approvals from "../approval/Approvals.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type { EdgeError } from "../rpc/TroupeRpcs.ts"
+import type * as StorageError from "../storage/StorageError.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Unreachable from "./Unreachable.ts"
 
@@ -33,6 +34,7 @@ type CallError =
   | Threads.MessageNotFound
   | Approvals.ApprovalNotFound
   | Conversations.ConversationUnavailable
+  | StorageError.StorageUnavailable
 
 export const ofCall = (error: CallError): Failed => {
   if (error._tag !== "RpcClientError") return new Failed({ code: codes[error._tag], message: error.message })
@@ -49,5 +51,6 @@ const codes = {
   ThreadNotFound: "thread_not_found",
   MessageNotFound: "message_not_found",
   ApprovalNotFound: "approval_not_found",
-  ConversationUnavailable: "unavailable"
+  ConversationUnavailable: "unavailable",
+  StorageUnavailable: "unavailable"
 } as const

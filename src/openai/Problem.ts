@@ -48,6 +48,10 @@ export const unavailable: Problem = new Problem({
   retry: false
 })
 
+/** Nothing of the request is on disk: the same one may be sent again. */
+export const storeUnavailable = (detail: string): Problem =>
+  new Problem({ status: 503, type: "server_error", detail, code: "store_unavailable", param: null, retry: true })
+
 export const internal = (reference: string): Problem =>
   new Problem({
     status: 500,
