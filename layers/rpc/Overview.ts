@@ -7,15 +7,19 @@ import * as Sharding from "effect/cluster/Sharding"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlSchema from "effect/sql/SqlSchema"
 import { Outbox } from "../../src/channel/Outbox.ts"
+import { Held } from "../../src/conversation/Held.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
+import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 
-export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal | Outbox> = Layer.effect(
+export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal | Outbox | Held | StorageHealth> = Layer.effect(
   Overview,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const journal = yield* Journal
     const outbox = yield* Outbox
+    const held = yield* Held
+    const health = yield* StorageHealth
     const count = SqlSchema.findOne({
       Request: Schema.Void,
       Result: Schema.Struct({ threads: Schema.Int, running: Schema.Int }),
@@ -36,7 +40,9 @@ export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal |
           activeConversations: yield* actors,
           runningTurns: running,
           oldestOwedMillis: yield* journal.oldestOwed,
-          undelivered: yield* outbox.pending
+          undelivered: yield* outbox.pending,
+          storageFailing: yield* health.failing,
+          held: yield* held.count
         }
       }).pipe(Effect.withSpan("Overview.read"))
     })
