@@ -23,11 +23,13 @@ const make = Effect.gen(function* () {
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
 
+  // The installation in force is the one that no other was restored from.
+  const superseded = sql.literal("SELECT restored_from FROM installations WHERE restored_from IS NOT NULL")
   const restored = Effect.map(
     sql<Held.Restored & { readonly from: Ids.InstallationId | null }>`
       SELECT id AS installation, restored_from AS "from", snapshot_incarnation AS incarnation,
         snapshot_at AS "snapshotAt", created_at AS "restoredAt"
-      FROM installations ORDER BY id DESC LIMIT 1`,
+      FROM installations WHERE id NOT IN (${superseded})`,
     ([row]): Held.Restored | null => (row === undefined || row.from === null ? null : row)
   )
 
@@ -60,7 +62,7 @@ const make = Effect.gen(function* () {
   const released = Effect.flatMap(
     Clock.currentTimeMillis,
     (now) => sql`UPDATE installations SET released_at = ${now}
-      WHERE id = (SELECT MAX(id) FROM installations) AND restored_from IS NOT NULL AND released_at IS NULL`
+      WHERE id NOT IN (${superseded}) AND restored_from IS NOT NULL AND released_at IS NULL`
   )
 
   const resume = Effect.gen(function* () {

@@ -8,7 +8,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -17,6 +17,7 @@ import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageErr
 import { DatabaseUnusable } from "../../src/storage/StorageError.ts"
 import { StorageHealth, type Failing } from "../../src/storage/StorageHealth.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
+import * as Check from "./Check.ts"
 import * as Defects from "./Defects.ts"
 import * as IncarnationLive from "./Incarnation.ts"
 import * as Migrations from "./Migrations.ts"
@@ -52,11 +53,31 @@ function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
       const { health, observer } = yield* observe
       const client = yield* Effect.mapError(SqliteClient.make({ ...options, observer }), unusable)
       yield* Effect.provideContext(Migrations.run(options.filename), client)
+      yield* Effect.provideContext(lookAfterCrash(options.filename), client).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error)))
+      )
       const incarnation = yield* IncarnationLive.make.pipe(Effect.provideContext(client), Effect.mapError(unusable))
       return client.pipe(Context.add(Incarnation, incarnation), Context.add(StorageHealth, health))
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
+
+/** A larger file than this is not read at the start: it would keep everybody waiting. `troupe verify` reads any. */
+const quickBytes = 64 * 1024 * 1024
+
+/** After a life that did not end in order, the file is looked through before anything is built on it. */
+const lookAfterCrash = Effect.fnUntraced(function* (path: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* sql<{ readonly ended_at: number | null }>`
+    SELECT ended_at FROM incarnations ORDER BY id DESC LIMIT 1`
+  if (last === undefined || last.ended_at !== null) return
+  const [size] = yield* sql.unsafe<{ readonly bytes: number }>(
+    "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"
+  )
+  if (size === undefined || size.bytes > quickBytes) return
+  const [problem] = yield* Check.quick
+  if (problem !== undefined) return yield* new DatabaseUnusable({ path, reason: "corrupted", detail: problem })
+})
 
 /** How the store is, from how its statements end. */
 const observe = Effect.gen(function* () {
