@@ -3,6 +3,7 @@
  * somebody keeps trying, so that the end of the trouble is noticed. One supervised service; a round that fails is followed by
  * the next.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -85,7 +86,7 @@ const recovery = Effect.gen(function* () {
     )
     yield* Effect.logInfo("The store can be written again")
   })
-  yield* Effect.forever(Effect.andThen(health.awaitFailing, Effect.andThen(untilBack, Effect.yieldNow)))
+  return yield* Effect.forever(Effect.andThen(health.awaitFailing, Effect.andThen(untilBack, Effect.yieldNow)))
 })
 
 /** A restored copy must not be silent about what it does not do. */
@@ -99,7 +100,7 @@ const tellHeld = Effect.gen(function* () {
 })
 
 const guarded = <A, E, R>(what: string, round: Effect.Effect<A, E, R>) =>
-  Effect.catchCause(Effect.asVoid(Defects.orDefect(round)), (cause) => {
+  Effect.catchCauseIf(Effect.asVoid(Defects.orDefect(round)), (cause) => !Cause.hasInterrupts(cause), (cause) => {
     const unavailable = unavailableIn(cause)
     return unavailable === undefined
       ? Effect.logError(`${what} failed; the next round follows`, cause)
