@@ -12,6 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Held from "../../src/conversation/Held.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
@@ -31,6 +32,9 @@ const idleBytes = 1024 * 1024
 
 /** How often writing is tried while it fails. */
 const probeInterval = "2 seconds"
+
+/** Room that a disk must have again before it counts as one that is not full: a small row may fit where nothing else does. */
+const roomBytes = 1024 * 1024
 
 const retention = Effect.gen(function* () {
   const { retention } = yield* Settings.Settings
@@ -75,7 +79,15 @@ const recovery = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const health = yield* StorageHealth
   const { id } = yield* Incarnation
-  const probe = Effect.exit(sql.withTransaction(sql`UPDATE incarnations SET pid = pid WHERE id = ${id}`))
+  const files = yield* FileSystem.FileSystem
+  const place = (yield* DataDirectory).file("room.probe")
+  const room = files
+    .writeFile(place, new Uint8Array(roomBytes), { mode: 0o600 })
+    .pipe(Effect.ensuring(Effect.ignore(files.remove(place, { force: true }))))
+  const write = sql.withTransaction(sql`UPDATE incarnations SET pid = pid WHERE id = ${id}`)
+  const probe = Effect.exit(
+    Effect.flatMap(health.failing, (failing) => (failing?.reason === "full" ? Effect.andThen(room, write) : write))
+  )
   const untilBack = Effect.gen(function* () {
     const failing = yield* health.failing
     if (failing === null) return

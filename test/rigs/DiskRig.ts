@@ -123,7 +123,3 @@ export const tmpfs = (megabytes: number) =>
         rmSync(path, { recursive: true, force: true })
       })
   ).pipe(Effect.map(({ mounted, path }) => (mounted ? path : undefined)))
-
-/** Mounts a small disk again, to be read only or to be written. */
-export const remount = (path: string, mode: "ro" | "rw") =>
-  Effect.sync(() => void execFileSync("mount", ["-o", `remount,${mode}`, path], { stdio: "pipe" }))

@@ -4,12 +4,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
 import * as Backup from "../../layers/storage/Backup.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
+import * as Program from "../cli/Program.ts"
 import { message } from "../laws/Messages.ts"
 import * as DiskRig from "../rigs/DiskRig.ts"
+import * as RawHttp from "../rpc/RawHttp.ts"
 
 /** Runs with a small disk, where one can be mounted. */
 const onSmallDisk = <A, E>(use: (path: string) => Effect.Effect<A, E, Journal | StorageHealth | FileSystem.FileSystem>) =>
@@ -52,5 +55,34 @@ describe("a small disk", () => {
         assert.isNull(yield* failing)
       })
     )
+  )
+
+  it.live(
+    "fails the daemon's health and its clients, with their own exit code, for as long as it is full",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* DiskRig.tmpfs(8)
+        if (path === undefined) return
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const at = { home, data: path }
+        const daemon = yield* Program.daemon(at, "[logging]\nfile = false\n")
+        const url = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.output())?.[0] ?? ""
+        const health = Effect.map(RawHttp.send(url, { path: "/health" }), ({ body, status }) => [status, body])
+        const say = (text: string) => Program.run(at, ["chat", "--once", "-"], { input: text })
+        assert.strictEqual((yield* say("hello")).code, 0)
+        yield* fill(path)
+        // More than the log has of room in what it has taken already.
+        const refused = yield* say("what is 1+1? ".repeat(70_000))
+        assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
+        assert.match(refused.stderr, /^troupe: The store cannot be used now: the disk is full\./m)
+        assert.deepStrictEqual(yield* health, [503, `{"status":"failing","oldest_owed_ms":null}`])
+        const { stdout } = yield* Program.run(at, ["status"])
+        assert.match(stdout, /store +cannot be written since .*\(full\)/)
+        yield* files.remove(`${path}/filler`)
+        yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
+        assert.strictEqual((yield* say("hello")).code, 0)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
   )
 })
