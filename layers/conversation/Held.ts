@@ -116,9 +116,7 @@ const make = Effect.gen(function* () {
     list: Defects.orDefect(list).pipe(Effect.withSpan("Held.list")),
     count: Defects.orDefect(count),
     release: Effect.fn("Held.release")((how: Held.Release) =>
-      Defects.orUnavailable(
-        sql.withTransaction(Effect.tap(count, () => (how === "resume" ? resume : drop)))
-      )
+      Defects.orUnavailable(sql.withTransaction(Effect.tap(count, () => (how === "resume" ? resume : drop))))
     )
   })
 })

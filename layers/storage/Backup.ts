@@ -50,7 +50,9 @@ export const make = Effect.fn("Backup.make")(function* (
   const beside = `${destination}.partial-${createdAt}`
   yield* failed(files.makeDirectory(beside, { recursive: true, mode: 0o700 }))
   return yield* fill(options, beside, createdAt).pipe(
-    Effect.tap(() => failed(putInPlace(beside, destination, replacing ? `${destination}.old-${createdAt}` : undefined))),
+    Effect.tap(() =>
+      failed(putInPlace(beside, destination, replacing ? `${destination}.old-${createdAt}` : undefined))
+    ),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.ignore(files.remove(beside, { recursive: true, force: true }))
     )

@@ -112,12 +112,16 @@ const tellHeld = Effect.gen(function* () {
 })
 
 const guarded = <A, E, R>(what: string, round: Effect.Effect<A, E, R>) =>
-  Effect.catchCauseIf(Effect.asVoid(Defects.orDefect(round)), (cause) => !Cause.hasInterrupts(cause), (cause) => {
-    const unavailable = unavailableIn(cause)
-    return unavailable === undefined
-      ? Effect.logError(`${what} failed; the next round follows`, cause)
-      : Effect.logWarning(`${what} has to wait: ${unavailable.message}`)
-  })
+  Effect.catchCauseIf(
+    Effect.asVoid(Defects.orDefect(round)),
+    (cause) => !Cause.hasInterrupts(cause),
+    (cause) => {
+      const unavailable = unavailableIn(cause)
+      return unavailable === undefined
+        ? Effect.logError(`${what} failed; the next round follows`, cause)
+        : Effect.logWarning(`${what} has to wait: ${unavailable.message}`)
+    }
+  )
 
 /** Runs for the life of the layer. */
 export const layer = Layer.effectDiscard(

@@ -15,7 +15,8 @@ export const full = Effect.gen(function* () {
   // On a damaged file the rest would only say the same in other words.
   if (problems.length > 0) return { schemaVersion: 0, tables: {}, problems } satisfies Checked
   const foreign = yield* sql.unsafe<{ readonly table: string; readonly parent: string }>("PRAGMA foreign_key_check")
-  for (const { parent, table } of foreign.slice(0, most)) problems.push(`a row of ${table} names a row that ${parent} lacks`)
+  for (const { parent, table } of foreign.slice(0, most))
+    problems.push(`a row of ${table} names a row that ${parent} lacks`)
 
   const names = yield* sql<{ readonly name: string }>`
     SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`

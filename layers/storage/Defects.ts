@@ -21,10 +21,8 @@ export const orDefect = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError
 
 /** The same for operations whose callers are told that the store cannot do its work for now. */
 export const orUnavailable = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
-  Effect.catchDefect(
-    orDefect(effect),
-    (defect): Effect.Effect<never, StorageUnavailable> =>
-      isStorageUnavailable(defect) ? Effect.fail(defect) : Effect.die(defect)
+  Effect.catchDefect(orDefect(effect), (defect): Effect.Effect<never, StorageUnavailable> =>
+    isStorageUnavailable(defect) ? Effect.fail(defect) : Effect.die(defect)
   )
 
 /** What a failed statement says about the store; undefined when it says something about the statement. */

@@ -68,7 +68,9 @@ const makeReady = Effect.fnUntraced(function* (staged: string, manifest: Backup.
     return { held, ...(yield* Check.full) }
   })
   const { held, problems } = yield* BackupLive.opened(staged, false, work).pipe(
-    Effect.catchTag("SqlError", (error) => Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message })))
+    Effect.catchTag("SqlError", (error) =>
+      Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message }))
+    )
   )
   return problems.length === 0 ? held : yield* new Backup.BackupDamaged({ path: staged, problems })
 })
@@ -154,5 +156,4 @@ const replace = Effect.fnUntraced(function* (directory: DataDirectory["Service"]
   return exists ? kept : null
 })
 
-const foldLog = (path: string) =>
-  BackupLive.opened(path, false, Effect.void).pipe(Effect.timeout("1 minute"))
+const foldLog = (path: string) => BackupLive.opened(path, false, Effect.void).pipe(Effect.timeout("1 minute"))

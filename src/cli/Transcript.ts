@@ -169,7 +169,8 @@ export const held = (items: Held.HeldItems): string => {
         ].join(", ")}`
     ),
     ...items.replies.map(
-      (reply) => `  ${Plain.clipped(reply.key, 60)}  a reply of ${timeOf(reply.createdAt)} for ${Plain.line(reply.channel)}`
+      (reply) =>
+        `  ${Plain.clipped(reply.key, 60)}  a reply of ${timeOf(reply.createdAt)} for ${Plain.line(reply.channel)}`
     ),
     "--release answers and sends all of it, also what was answered and sent before; --drop does none of it.",
     ""
@@ -203,7 +204,12 @@ export const status = (state: TroupeRpcs.Status, style: Style): string => {
       : [["held", `${heldWords(state.held)} of a restored copy: see \`troupe held\``] as const]),
     ...(state.storageFailing === null
       ? []
-      : [["store", `cannot be written since ${timeOf(state.storageFailing.since)} (${state.storageFailing.reason})`] as const])
+      : [
+          [
+            "store",
+            `cannot be written since ${timeOf(state.storageFailing.since)} (${state.storageFailing.reason})`
+          ] as const
+        ])
   ]
   return rows.map(([name, value]) => `${style.dim(name.padEnd(12))}${Plain.line(value)}\n`).join("")
 }

@@ -9,7 +9,11 @@ import * as FakeOpenAi from "../model/FakeOpenAi.ts"
 import * as Program from "./Program.ts"
 
 const beginsAndHangs = FakeOpenAi.stream(FakeOpenAi.delta({ content: "It is" }), FakeOpenAi.hang)
-const answers = FakeOpenAi.stream(FakeOpenAi.delta({ role: "assistant", content: "It is 42." }), FakeOpenAi.delta({}, "stop"), FakeOpenAi.done)
+const answers = FakeOpenAi.stream(
+  FakeOpenAi.delta({ role: "assistant", content: "It is 42." }),
+  FakeOpenAi.delta({}, "stop"),
+  FakeOpenAi.done
+)
 
 const settings = (baseUrl: string) =>
   `[llm]\nprovider = "slow"\nmodel = "slow"\n[providers.slow]\nbase_url = "${baseUrl}"\napi_key = "none"\n`
@@ -33,7 +37,10 @@ describe("the commands for what is stored", () => {
         const made = yield* Program.run(at, ["backup", "saved", "--json"])
         assert.strictEqual(made.code, 0, made.stderr)
         assert.strictEqual((yield* Program.run(at, ["backup", "saved"])).code, 1)
-        assert.include((yield* Program.run(at, ["verify", "saved"])).stdout, "Sound: saved\n  1 thread, 2 entries, 1 turn")
+        assert.include(
+          (yield* Program.run(at, ["verify", "saved"])).stdout,
+          "Sound: saved\n  1 thread, 2 entries, 1 turn"
+        )
         assert.include((yield* Program.run(at, ["verify"])).stdout, "Sound: ")
         yield* end(first, "SIGKILL")
 
@@ -47,7 +54,10 @@ describe("the commands for what is stored", () => {
 
         const second = yield* Program.daemon(other, settings(provider.baseUrl))
         yield* second.says("restored copy")
-        assert.include((yield* Program.run(other, ["status"])).stdout, "held        1 thread and 0 replies of a restored copy")
+        assert.include(
+          (yield* Program.run(other, ["status"])).stdout,
+          "held        1 thread and 0 replies of a restored copy"
+        )
         const held = yield* Program.run(other, ["held"])
         assert.include(held.stdout, "console:main  a turn was at work")
         assert.strictEqual(provider.received.length, 1)

@@ -64,9 +64,7 @@ const operations: Readonly<Record<string, Prepare>> = {
 
 const turn = (
   process: Store.Process,
-  operation: (
-    at: Effect.Success<ReturnType<typeof beginTurn>> & { readonly waiting: Ids.MessageId }
-  ) => Operation
+  operation: (at: Effect.Success<ReturnType<typeof beginTurn>> & { readonly waiting: Ids.MessageId }) => Operation
 ) =>
   Effect.gen(function* () {
     const begun = yield* beginTurn(process)
@@ -139,4 +137,3 @@ export const laws = (name: string, backend: Store.Backend) =>
       )
     }
   })
-

@@ -117,7 +117,13 @@ describe("backup", () => {
         ["troupe.db", "files/outputs/tool-a.txt"]
       )
       const names = (yield* files.readDirectory(at.backup, { recursive: true })).toSorted()
-      assert.deepStrictEqual(names, ["files", "files/outputs", "files/outputs/tool-a.txt", "manifest.json", "troupe.db"])
+      assert.deepStrictEqual(names, [
+        "files",
+        "files/outputs",
+        "files/outputs/tool-a.txt",
+        "manifest.json",
+        "troupe.db"
+      ])
       for (const name of names) {
         const { mode, type } = yield* files.stat(join(at.backup, name))
         assert.strictEqual(mode & 0o777, type === "File" ? 0o600 : 0o700, name)
@@ -257,13 +263,10 @@ describe("restore", () => {
             assert.deepStrictEqual(yield* journal.owed(threadId), { running: null, waiting: [] })
           }
           const items = yield* held.list
-          assert.deepStrictEqual(
-            items.threads.map(({ key, running, waiting }) => [key, running, waiting]).toSorted(),
-            [
-              ["console:running", true, 0],
-              ["console:waiting", false, 1]
-            ]
-          )
+          assert.deepStrictEqual(items.threads.map(({ key, running, waiting }) => [key, running, waiting]).toSorted(), [
+            ["console:running", true, 0],
+            ["console:waiting", false, 1]
+          ])
           assert.strictEqual(items.replies.length, 2)
           assert.strictEqual(items.restored?.incarnation, dry.manifest.incarnation)
           assert.strictEqual(items.restored?.from, dry.manifest.installation)

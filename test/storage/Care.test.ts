@@ -57,9 +57,15 @@ const logger = Logger.layer([
   })
 ])
 const logged = (words: string) =>
-  Effect.repeat(Effect.andThen(Effect.yieldNow, Effect.sync(() => lines.some((line) => line.includes(words)))), {
-    until: (found) => found
-  })
+  Effect.repeat(
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() => lines.some((line) => line.includes(words)))
+    ),
+    {
+      until: (found) => found
+    }
+  )
 
 describe("care for the store", () => {
   it.effect("notices by itself that there is room again, when nobody writes", () =>
@@ -86,8 +92,10 @@ describe("care for the store", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const fill = sql.withTransaction(
-          Effect.forEach(Array.from({ length: 40 }), (_, index) =>
-            sql`INSERT INTO channel_cursors VALUES (${`c${counter++}-${index}`}, ${"x".repeat(50_000)}, 1)`
+          Effect.forEach(
+            Array.from({ length: 40 }),
+            (_, index) =>
+              sql`INSERT INTO channel_cursors VALUES (${`c${counter++}-${index}`}, ${"x".repeat(50_000)}, 1)`
           )
         )
         yield* fill
@@ -97,28 +105,30 @@ describe("care for the store", () => {
     )
   )
 
-  it.effect("a reader that does not end holds up a log that is too long: a warning, and it is emptied when the reader is gone", () =>
-    inPlace((path) =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const reader = yield* Scope.make()
-        const handle = yield* Effect.provideService(
-          NodeSqlite.open({ filename: `${path}/troupe.db`, readonly: true, statementCacheSize: 1 }),
-          Scope.Scope,
-          reader
-        )
-        const ask = (text: string) => handle.query(text, [], { shape: "objects", safeIntegers: false, cache: false })
-        yield* ask("BEGIN")
-        yield* ask("SELECT COUNT(*) FROM threads")
-        for (let round = 0; round < 3; round++) {
-          yield* sql`INSERT INTO channel_cursors VALUES (${`c${round}`}, ${"x".repeat(400_000)}, 1)`
-        }
-        yield* Fixtures.whileTimePasses(logged("cannot be emptied"), "10 seconds")
-        assert.isAbove(yield* sizeOf(`${path}/troupe.db-wal`), 1_000_000)
-        yield* ask("COMMIT")
-        yield* Scope.close(reader, yield* Effect.exit(Effect.void))
-        yield* emptied(path)
-      }).pipe(Effect.provide(cared(path, { storage: { wal_max_bytes: "1MB", busy_timeout_seconds: 0.05 } })))
-    )
+  it.effect(
+    "a reader that does not end holds up a log that is too long: a warning, and it is emptied when the reader is gone",
+    () =>
+      inPlace((path) =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const reader = yield* Scope.make()
+          const handle = yield* Effect.provideService(
+            NodeSqlite.open({ filename: `${path}/troupe.db`, readonly: true, statementCacheSize: 1 }),
+            Scope.Scope,
+            reader
+          )
+          const ask = (text: string) => handle.query(text, [], { shape: "objects", safeIntegers: false, cache: false })
+          yield* ask("BEGIN")
+          yield* ask("SELECT COUNT(*) FROM threads")
+          for (let round = 0; round < 3; round++) {
+            yield* sql`INSERT INTO channel_cursors VALUES (${`c${round}`}, ${"x".repeat(400_000)}, 1)`
+          }
+          yield* Fixtures.whileTimePasses(logged("cannot be emptied"), "10 seconds")
+          assert.isAbove(yield* sizeOf(`${path}/troupe.db-wal`), 1_000_000)
+          yield* ask("COMMIT")
+          yield* Scope.close(reader, yield* Effect.exit(Effect.void))
+          yield* emptied(path)
+        }).pipe(Effect.provide(cared(path, { storage: { wal_max_bytes: "1MB", busy_timeout_seconds: 0.05 } })))
+      )
   )
 })

@@ -15,7 +15,9 @@ import * as DiskRig from "../rigs/DiskRig.ts"
 import * as RawHttp from "../rpc/RawHttp.ts"
 
 /** Runs with a small disk, where one can be mounted. */
-const onSmallDisk = <A, E>(use: (path: string) => Effect.Effect<A, E, Journal | StorageHealth | FileSystem.FileSystem>) =>
+const onSmallDisk = <A, E>(
+  use: (path: string) => Effect.Effect<A, E, Journal | StorageHealth | FileSystem.FileSystem>
+) =>
   Effect.gen(function* () {
     const path = yield* DiskRig.tmpfs(4)
     if (path === undefined) return
