@@ -108,7 +108,7 @@ export const flush = Effect.fnUntraced(function* (path: string) {
 })
 
 /** The files of a folder that belong into a backup, as relative paths with slashes. Links are left out. */
-export const managedFiles = Effect.fnUntraced(function* (folder: string) {
+const managedFiles = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   if (!(yield* files.exists(folder))) return []

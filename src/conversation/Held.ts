@@ -23,7 +23,7 @@ export const Restored = Schema.Struct({
 export type Restored = typeof Restored.Type
 
 /** A thread that owed something when the backup was made. Newer messages in it wait as well. */
-export const HeldThread = Schema.Struct({
+const HeldThread = Schema.Struct({
   threadId: Ids.ThreadId,
   key: Threads.ThreadKey,
   /** A turn was at work. */
