@@ -81,9 +81,7 @@ const make = Effect.gen(function* () {
     if (turnId === null) return
     const claim = yield* Effect.orDie(journal.claim(thread))
     const entries = yield* openCalls(thread, turnId)
-    yield* Effect.orDie(
-      journal.endTurn(claim, { turnId, state: "failed", failure, entries, replies: [], alsoStopped: [] })
-    )
+    yield* Effect.orDie(journal.endTurn(claim, { turnId, state: "failed", failure, entries, replies: [] }))
   })
 
   /** A result for every call that has none, so that the history stays valid. */

@@ -49,9 +49,7 @@ const operations: Readonly<Record<string, Prepare>> = {
   append: (process) =>
     turn(process, ({ claim, turnId }) => process.journal.append(claim, [assistant(turnId, 1), guidance(turnId)])),
   endTurn: (process) =>
-    turn(process, ({ claim, turnId, waiting }) =>
-      process.journal.endTurn(claim, answered(turnId, { replies: [reply("hi")], alsoStopped: [waiting] }))
-    ),
+    turn(process, ({ claim, turnId }) => process.journal.endTurn(claim, answered(turnId, { replies: [reply("hi")] }))),
   owed: (process) => turn(process, ({ threadId }) => process.journal.owed(threadId)),
   "take a delivery": (process) =>
     Effect.as(Effect.orDie(answerWith(process, [reply("hi")])), defect(process.outbox.take("push", 5))),
