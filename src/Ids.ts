@@ -38,6 +38,10 @@ export type IncarnationId = typeof IncarnationId.Type
 export const ApprovalId = idText("apr").pipe(Schema.brand("ApprovalId"))
 export type ApprovalId = typeof ApprovalId.Type
 
+/** One database: a restored copy is another installation than the one that its backup was made of. */
+export const InstallationId = idText("ins").pipe(Schema.brand("InstallationId"))
+export type InstallationId = typeof InstallationId.Type
+
 /** A reply on its way out to a channel. */
 export const DeliveryId = idText("out").pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
@@ -49,6 +53,10 @@ export const makeCallId = make("cal", CallId)
 export const makeIncarnationId = make("inc", IncarnationId)
 export const makeApprovalId = make("apr", ApprovalId)
 export const makeDeliveryId = make("out", DeliveryId)
+export const makeInstallationId = make("ins", InstallationId)
+
+/** Sorts before every id of this prefix that was made at this time (unix ms) or later, and after all that were made before. */
+export const lowerBound = (prefix: "msg" | "out" | "inc", millis: number): string => `${prefix}_${timeText(millis)}`
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const timeLength = 10
@@ -56,12 +64,7 @@ const randomLength = 16
 
 function make<A>(prefix: string, schema: { readonly make: (value: string) => A }): Effect.Effect<A> {
   return Effect.gen(function* () {
-    let time = yield* Clock.currentTimeMillis
-    let timePart = ""
-    for (let i = 0; i < timeLength; i++) {
-      timePart = alphabet.charAt(time % 32) + timePart
-      time = Math.floor(time / 32)
-    }
+    const timePart = timeText(yield* Clock.currentTimeMillis)
     let randomPart = ""
     const random = yield* Random.Random
     for (let i = 0; i < randomLength; i++) {
@@ -69,4 +72,14 @@ function make<A>(prefix: string, schema: { readonly make: (value: string) => A }
     }
     return schema.make(`${prefix}_${timePart}${randomPart}`)
   })
+}
+
+function timeText(millis: number): string {
+  let time = Math.max(0, millis)
+  let text = ""
+  for (let i = 0; i < timeLength; i++) {
+    text = alphabet.charAt(time % 32) + text
+    time = Math.floor(time / 32)
+  }
+  return text
 }

@@ -169,8 +169,9 @@ const delayAfter = Effect.fnUntraced(function* (options: Options, attempts: numb
   return asked + Math.min(1000, backOff) * jitter
 })
 
-// The end of a delivery must not be lost to a store that is busy for a moment. If it is lost all the same, the row stays
-// `sending` and comes again, in doubt, in the next life of the process.
+// The end of a delivery must not be lost to a store that is busy for a moment, nor to a disk that is full for a day: a row that
+// stays `sending` holds up its thread. If it is lost all the same, because the process ends, the row comes again, in doubt, in
+// the next life of the process.
 const persistently = (write: Effect.Effect<void>) =>
   Effect.exit(write).pipe(
     Effect.repeat({
@@ -178,6 +179,14 @@ const persistently = (write: Effect.Effect<void>) =>
       schedule: Schedule.max([Schedule.exponential("250 millis"), Schedule.recurs(4)])
     }),
     Effect.flatMap((exit) =>
-      Exit.isFailure(exit) ? Effect.logError("The end of a delivery could not be stored", exit.cause) : Effect.void
+      Exit.isSuccess(exit)
+        ? Effect.void
+        : Effect.andThen(Effect.logError("The end of a delivery could not be stored yet", exit.cause), later(write))
     )
+  )
+
+const later = (write: Effect.Effect<void>) =>
+  Effect.exit(Effect.andThen(Effect.interruptible(Effect.sleep("15 seconds")), write)).pipe(
+    Effect.repeat({ until: (exit) => Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) }),
+    Effect.asVoid
   )

@@ -53,11 +53,11 @@ const make = Effect.gen(function* () {
         in_doubt = CASE WHEN state = 'sending' THEN 1 ELSE in_doubt END
       WHERE ord IN (
         SELECT ord FROM outbox AS head
-        WHERE channel = ${channel} AND ${open} AND next_attempt_at <= ${now} AND (state = 'pending' OR sender <> ${me})
+        WHERE channel = ${channel} AND ${open} AND held = 0 AND next_attempt_at <= ${now} AND (state = 'pending' OR sender <> ${me})
           AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.thread_id = head.thread_id AND earlier.channel = head.channel
-              AND earlier.ord < head.ord AND earlier.${open}
+              AND earlier.ord < head.ord AND earlier.${open} AND earlier.held = 0
           )
         ORDER BY next_attempt_at, ord LIMIT ${Math.max(0, limit)}
       )
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
 
   const pending = Defects.orDefect(
     sql<{ readonly channel: string; readonly count: number }>`
-      SELECT channel, COUNT(*) AS count FROM outbox WHERE ${open} GROUP BY channel ORDER BY channel`
+      SELECT channel, COUNT(*) AS count FROM outbox WHERE ${open} AND held = 0 GROUP BY channel ORDER BY channel`
   )
 
   return Outbox.Outbox.of({ take, delivered, retry, failed, pending })

@@ -155,6 +155,69 @@ const config = Command.make("config").pipe(
   Command.withSubcommands([check, show])
 )
 
+const backup = Command.make(
+  "backup",
+  {
+    destination: Argument.String("dest").pipe(Argument.withDescription("The directory to make")),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Replace the backup that is there"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Storage.ts"))).backup(yield* common, flags)
+  })
+).pipe(Command.withDescription("Back up the database and its files, also while the daemon runs, and verify the backup"))
+
+const restore = Command.make(
+  "restore",
+  {
+    source: Argument.String("src").pipe(Argument.withDescription("The backup")),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Verify and say what would happen, and change nothing"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Storage.ts"))).restore(yield* common, flags)
+  })
+).pipe(Command.withDescription("Put a backup in the place of the database; no daemon may run there"))
+
+const verify = Command.make(
+  "verify",
+  {
+    source: Argument.String("src").pipe(
+      Argument.withDescription("A backup; without it, the database of the data directory"),
+      Argument.optional
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const source = Option.getOrUndefined(flags.source)
+    yield* (yield* load(() => import("./commands/Storage.ts"))).verify(yield* common, { ...flags, source })
+  })
+).pipe(Command.withDescription("Read all of a backup or of the database and report what is damaged"))
+
+const held = Command.make(
+  "held",
+  {
+    release: Flag.Boolean("release").pipe(
+      Flag.withDescription("Answer and send it; what was done already is done again"),
+      Flag.withDefault(false)
+    ),
+    drop: Flag.Boolean("drop").pipe(
+      Flag.withDescription("Do none of it; it ends with an unknown outcome"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Storage.ts"))).held(yield* common, flags)
+  })
+).pipe(Command.withDescription("List what a restored copy holds back, or decide about it"))
+
 const troupe = root.pipe(
   Command.withHandler(
     Effect.fnUntraced(function* (flags) {
@@ -162,7 +225,7 @@ const troupe = root.pipe(
     })
   ),
   Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),
-  Command.withSubcommands([chat, status, threads, history, tools, config])
+  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, held])
 )
 
 Command.run(troupe, { version }).pipe(

@@ -19,6 +19,7 @@ import type * as Conversations from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
+import * as StorageError from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
@@ -26,6 +27,10 @@ import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
 /** How long a thread that could not make progress is left alone; doubled each time, up to the last. */
 const firstPauseMillis = 5_000
 const longestPauseMillis = 300_000
+
+/** The same for a store that cannot be written: nothing is wrong with the thread, and somebody may be making room. */
+const firstStoragePauseMillis = 1_000
+const longestStoragePauseMillis = 30_000
 
 /** The turn at work, and whether a person asked to stop it. */
 interface Running {
@@ -51,6 +56,8 @@ const make = Effect.gen(function* () {
   let serving = false
   let news = false
   let running: Running | undefined
+  /** The turn that this life had to leave because the store failed. */
+  let left: Ids.TurnId | undefined
   // Closed while the loop looks for its next turn: who wants to stop a turn must know whether there is one.
   const decided = Latch.makeUnsafe(true)
   let failures = 0
@@ -77,7 +84,7 @@ const make = Effect.gen(function* () {
       thread: yield* threads.get(threadId),
       claim,
       turnId,
-      begin: owed.running === null ? { _tag: "Start", messageIds } : { _tag: "Resume" },
+      begin: owed.running === null ? { _tag: "Start", messageIds } : { _tag: "Resume", again: left === turnId },
       peekNews: Effect.sync(() => news),
       takeNews,
       stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested)
@@ -101,6 +108,7 @@ const make = Effect.gen(function* () {
             })
           )
         )
+        if (exit._tag === "Failure" && StorageError.unavailableIn(exit.cause) !== undefined) left = run.turnId
         // A stop ends the turn by interrupting it.
         yield* turn.stopRequested ? Effect.catchCauseIf(exit, Cause.hasInterruptsOnly, () => Effect.void) : exit
       })
@@ -133,11 +141,16 @@ const make = Effect.gen(function* () {
 
   /** A defect must not kill the actor: the sweep comes back for what is still owed, ever more rarely. */
   const pause = Effect.fnUntraced(function* (defect: unknown) {
-    const millis = Math.min(longestPauseMillis, firstPauseMillis * 2 ** failures)
+    const storage = StorageError.isStorageUnavailable(defect)
+    const [first, longest] = storage
+      ? [firstStoragePauseMillis, longestStoragePauseMillis]
+      : [firstPauseMillis, longestPauseMillis]
+    const millis = Math.min(longest, first * 2 ** failures)
     failures += 1
-    yield* Effect.logError("A conversation could not make progress", defect).pipe(
-      Effect.annotateLogs({ threadId, failures, pauseMillis: millis })
-    )
+    const words = storage
+      ? Effect.logWarning(`A conversation waits for the store: ${defect.message}`)
+      : Effect.logError("A conversation could not make progress", defect)
+    yield* Effect.annotateLogs(words, { threadId, failures, pauseMillis: millis })
     pausedUntil = (yield* Clock.currentTimeMillis) + millis
     free()
   })
@@ -160,6 +173,10 @@ const make = Effect.gen(function* () {
     if (turn === undefined) return idle
     turn.stopRequested = true
     yield* Fiber.interrupt(turn.fiber)
+    const exit = turn.fiber.pollUnsafe()
+    const unavailable = exit?._tag === "Failure" ? StorageError.unavailableIn(exit.cause) : undefined
+    // Its end could not be written, so it is not over.
+    if (unavailable !== undefined) return yield* Effect.die(unavailable)
     return yield* endedAsStopped(turn.turnId)
   })
 

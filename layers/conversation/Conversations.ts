@@ -9,6 +9,7 @@ import { ConversationEntity, type Signal } from "../../src/conversation/Conversa
 import { Conversations, ConversationUnavailable, type WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
+import { isStorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import { TurnSlots } from "./TurnSlots.ts"
 
@@ -33,7 +34,14 @@ const make = Effect.gen(function* () {
 
   const stop = Effect.fn("Conversations.stop")(function* (threadId: Ids.ThreadId, by: string) {
     yield* threads.get(threadId)
-    return yield* Effect.catchTag(actorOf(threadId).Stop({ by }), clusterFailures, unreachable(threadId))
+    return yield* actorOf(threadId)
+      .Stop({ by })
+      .pipe(
+        Effect.catchTag(clusterFailures, unreachable(threadId)),
+        Effect.catchDefect((defect) =>
+          isStorageUnavailable(defect) ? unreachable(threadId)(defect) : Effect.die(defect)
+        )
+      )
   })
 
   const decide = Effect.fn("Conversations.decide")(function* (

@@ -29,8 +29,10 @@ const make = Effect.gen(function* () {
 
   const accept = Effect.fn("Journal.accept")(function* (message: Journal.InboundMessage) {
     const now = yield* Clock.currentTimeMillis
-    return yield* transaction(acceptNew(sql, message, now)).pipe(
-      Effect.catchTag("Duplicate", () => Defects.orDefect(earlierReceipt(sql, message)))
+    return yield* Defects.orUnavailable(
+      Effect.catchTag(sql.withTransaction(acceptNew(sql, message, now)), "Duplicate", () =>
+        earlierReceipt(sql, message)
+      )
     )
   })
 
@@ -67,16 +69,23 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const resumeTurn = Effect.fn("Journal.resumeTurn")(function* (claim: Journal.Claim, turnId: Ids.TurnId) {
+  const resumeTurn = Effect.fn("Journal.resumeTurn")(function* (
+    claim: Journal.Claim,
+    turnId: Ids.TurnId,
+    options?: { readonly again: boolean }
+  ) {
+    const again = options?.again === true
     const now = yield* Clock.currentTimeMillis
     return yield* transaction(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, 1, now)
         yield* mustRun("resumeTurn", turnId, running)
         const [row] = yield* sql<{ readonly attempts: number }>`
-          UPDATE turns SET attempts = attempts + 1 WHERE id = ${turnId} RETURNING attempts`
+          UPDATE turns SET attempts = attempts + ${again ? 0 : 1} WHERE id = ${turnId} RETURNING attempts`
         const attempt = row?.attempts ?? 1
-        yield* EntryRows.insert(sql, claim.threadId, first, now, [{ _tag: "TurnResumed", turnId, attempt }])
+        yield* EntryRows.insert(sql, claim.threadId, first, now, [
+          { _tag: "TurnResumed", turnId, attempt, ...(again ? { storeFailed: true } : {}) }
+        ])
         return attempt
       })
     )
@@ -382,13 +391,18 @@ const clean = (failure: Entry.Failure): Entry.Failure => ({
 // The condition of the partial index, word for word: an index is used only for a query that repeats its condition.
 const owedState = "state IN ('accepted', 'running')"
 
+// What a restored copy holds back is not owed, until it is released.
+const notHeld = (thread: "inbox.thread_id" | "turns.thread_id") =>
+  `NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = ${thread} AND threads.held = 1)`
+
 const owed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, threadId: Ids.ThreadId) {
   const [running] = yield* sql<Journal.RunningTurn>`
     SELECT id AS "turnId", attempts, steps, started_at AS "startedAt" FROM turns
-    WHERE thread_id = ${threadId} AND state = 'running'`
+    WHERE thread_id = ${threadId} AND state = 'running' AND ${sql.literal(notHeld("turns.thread_id"))}`
   const waiting = yield* sql<Journal.WaitingMessage>`
     SELECT id AS "messageId", seq, delivery, source FROM inbox
-    WHERE thread_id = ${threadId} AND ${sql.literal(owedState)} AND state = 'accepted' ORDER BY seq`
+    WHERE thread_id = ${threadId} AND ${sql.literal(owedState)} AND state = 'accepted'
+      AND ${sql.literal(notHeld("inbox.thread_id"))} ORDER BY seq`
   return { running: running ?? null, waiting }
 })
 
@@ -396,8 +410,10 @@ const owedThreads = (sql: SqlClient.SqlClient, limit: number) =>
   Effect.map(
     sql<{ readonly id: Ids.ThreadId }>`
       SELECT thread_id AS id FROM (
-        SELECT thread_id, accepted_at AS since FROM inbox WHERE ${sql.literal(owedState)}
-        UNION ALL SELECT thread_id, started_at AS since FROM turns WHERE state = 'running'
+        SELECT thread_id, accepted_at AS since FROM inbox
+          WHERE ${sql.literal(owedState)} AND ${sql.literal(notHeld("inbox.thread_id"))}
+        UNION ALL SELECT thread_id, started_at AS since FROM turns
+          WHERE state = 'running' AND ${sql.literal(notHeld("turns.thread_id"))}
       ) AS debts GROUP BY thread_id ORDER BY MIN(since), thread_id LIMIT ${Math.max(0, limit)}`,
     (rows) => rows.map((row) => row.id)
   )
@@ -405,7 +421,8 @@ const owedThreads = (sql: SqlClient.SqlClient, limit: number) =>
 const oldestOwed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const now = yield* Clock.currentTimeMillis
   const [row] = yield* sql<{ readonly since: number | null }>`
-    SELECT MIN(accepted_at) AS since FROM inbox WHERE ${sql.literal(owedState)}`
+    SELECT MIN(accepted_at) AS since FROM inbox
+    WHERE ${sql.literal(owedState)} AND ${sql.literal(notHeld("inbox.thread_id"))}`
   const since = row?.since ?? null
   return since === null ? null : Math.max(0, now - since)
 })

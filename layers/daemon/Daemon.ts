@@ -25,6 +25,7 @@ import * as EndpointFile from "../rpc/EndpointFile.ts"
 import * as Overview from "../rpc/Overview.ts"
 import * as Server from "../rpc/Server.ts"
 import * as Runtime from "../runtime/Runtime.ts"
+import * as Care from "../storage/Care.ts"
 import * as Database from "../storage/Database.ts"
 import * as DataDirectory from "../storage/DataDirectory.ts"
 import * as Tools from "../tools/Tools.ts"
@@ -49,7 +50,7 @@ export type Below = Layer.Success<ReturnType<typeof below>>
 export const layer = (options: Options) =>
   server(options).pipe(
     Layer.provideMerge(Runtime.conversations),
-    Layer.provideMerge(Layer.mergeAll(PullChannels.layer, Tools.layer, options.tools ?? Layer.empty)),
+    Layer.provideMerge(Layer.mergeAll(PullChannels.layer, Care.layer, Tools.layer, options.tools ?? Layer.empty)),
     Layer.provideMerge(below(options))
   )
 

@@ -229,7 +229,9 @@ export const make = Effect.gen(function* () {
     yield* Effect.mapError(agents.get(asked.model), ({ message }) =>
       Problem.notFound("model", `model: ${message}`, "model_not_found")
     )
-    return yield* oneAtATime.withPermit(accept(asked, how))
+    return yield* Effect.catchTag(oneAtATime.withPermit(accept(asked, how)), "StorageUnavailable", (error) =>
+      Effect.fail(Problem.storage(error))
+    )
   })
 })
 

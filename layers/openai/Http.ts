@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
 import * as Problem from "../../src/openai/Problem.ts"
+import { unavailableIn } from "../../src/storage/StorageError.ts"
 
 /** The body of the request, parsed. */
 export const body = Effect.gen(function* () {
@@ -46,6 +47,8 @@ export const refuse = (problem: Problem.Problem) =>
   })
 
 const hide = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>): Effect.fn.Return<never, Problem.Problem> {
+  const unavailable = unavailableIn(cause)
+  if (unavailable !== undefined) return yield* Problem.storage(unavailable)
   const reference = (yield* Ids.makeMessageId).slice(-12)
   yield* Effect.annotateLogs(Effect.logError("The OpenAI-compatible endpoint failed", cause), { reference })
   return yield* Problem.internal(reference)

@@ -8,6 +8,7 @@ import * as Ids from "../../src/Ids.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import { Authentication, Caller, InternalError, Unauthorized } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import { unavailableIn } from "../../src/storage/StorageError.ts"
 
 /** Whether a token that was sent is the one in force. Takes the same time however much of it is right. */
 export const isToken = (expected: Redacted.Redacted, sent: string | undefined): boolean =>
@@ -40,6 +41,8 @@ export const layer: Layer.Layer<Authentication, never, AccessToken> = Layer.effe
 )
 
 const hideDefect = Effect.fnUntraced(function* (call: string, cause: Cause.Cause<unknown>) {
+  const unavailable = unavailableIn(cause)
+  if (unavailable !== undefined) return yield* unavailable
   const reference = (yield* Ids.makeMessageId).slice(-12)
   yield* Effect.annotateLogs(Effect.logError(`The call ${call} failed`, cause), { reference })
   return yield* new InternalError({ reference })

@@ -9,6 +9,7 @@ import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
+import { Held } from "../../src/conversation/Held.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
@@ -34,6 +35,7 @@ export const layer = TroupeRpcs.toLayer(
     const approvals = yield* Approvals
     const settings = yield* Settings
     const agents = yield* Agents
+    const held = yield* Held
     const config = yield* ConfigSource
     const { status } = yield* makeStatus
 
@@ -80,6 +82,8 @@ export const layer = TroupeRpcs.toLayer(
         const { id } = yield* find(thread)
         return yield* from === undefined ? threads.latest(id, limit) : threads.entries(id, { from, limit })
       }),
+      Held: () => held.list,
+      Release: ({ how }) => held.release(how),
       Tools: () =>
         Effect.map(registry.all, (tools) =>
           tools.map((tool) => summary(tool, approvals.required(tool.name))).toSorted(byName)

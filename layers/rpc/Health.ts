@@ -2,7 +2,7 @@
  * The health check, for supervisors: open to all, and about progress. A process that runs and serves nobody is not well.
  *
  * `ok` (200): nothing waits, or not for long. `behind` (503): the oldest message has waited for longer than turns may take.
- * `unavailable` (503): the store does not answer.
+ * `failing` (503): the store cannot be written. `unavailable` (503): the store does not answer.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,9 +23,10 @@ export const layer = HttpRouter.use((router) =>
       Wire.healthPath,
       overview.read.pipe(
         Effect.timeout("2 seconds"),
-        Effect.map(({ oldestOwedMillis }) =>
-          answer(oldestOwedMillis !== null && oldestOwedMillis > longest ? "behind" : "ok", oldestOwedMillis)
-        ),
+        Effect.map(({ oldestOwedMillis, storageFailing }) => {
+          const behind = oldestOwedMillis !== null && oldestOwedMillis > longest
+          return answer(storageFailing !== null ? "failing" : behind ? "behind" : "ok", oldestOwedMillis)
+        }),
         Effect.catchCause((cause) =>
           Effect.as(Effect.logWarning("The health check failed", cause), answer("unavailable", null))
         )
@@ -34,5 +35,5 @@ export const layer = HttpRouter.use((router) =>
   })
 )
 
-const answer = (status: "ok" | "behind" | "unavailable", oldestOwedMillis: number | null) =>
+const answer = (status: "ok" | "behind" | "failing" | "unavailable", oldestOwedMillis: number | null) =>
   HttpServerResponse.jsonUnsafe({ status, oldest_owed_ms: oldestOwedMillis }, { status: status === "ok" ? 200 : 503 })

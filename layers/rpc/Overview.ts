@@ -7,38 +7,46 @@ import * as Sharding from "effect/cluster/Sharding"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlSchema from "effect/sql/SqlSchema"
 import { Outbox } from "../../src/channel/Outbox.ts"
+import { Held } from "../../src/conversation/Held.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
+import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 
-export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal | Outbox> = Layer.effect(
-  Overview,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const journal = yield* Journal
-    const outbox = yield* Outbox
-    const count = SqlSchema.findOne({
-      Request: Schema.Void,
-      Result: Schema.Struct({ threads: Schema.Int, running: Schema.Int }),
-      execute: () => sql`SELECT
+export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal | Outbox | Held | StorageHealth> =
+  Layer.effect(
+    Overview,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const outbox = yield* Outbox
+      const held = yield* Held
+      const health = yield* StorageHealth
+      const count = SqlSchema.findOne({
+        Request: Schema.Void,
+        Result: Schema.Struct({ threads: Schema.Int, running: Schema.Int }),
+        execute: () => sql`SELECT
         (SELECT count(*) FROM threads) AS threads,
-        (SELECT count(*) FROM turns WHERE state = 'running') AS running`
+        (SELECT count(*) FROM turns WHERE state = 'running'
+          AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = turns.thread_id AND threads.held = 1)) AS running`
+      })
+      const sharding = yield* Effect.serviceOption(Sharding.Sharding)
+      const actors = Option.match(sharding, {
+        onNone: () => Effect.succeed(0),
+        onSome: (shards) => shards.activeEntityCount
+      })
+      return Overview.of({
+        read: Effect.gen(function* () {
+          const { threads, running } = yield* Effect.orDie(count())
+          return {
+            threads,
+            activeConversations: yield* actors,
+            runningTurns: running,
+            oldestOwedMillis: yield* journal.oldestOwed,
+            undelivered: yield* outbox.pending,
+            storageFailing: yield* health.failing,
+            held: yield* held.count
+          }
+        }).pipe(Effect.withSpan("Overview.read"))
+      })
     })
-    const sharding = yield* Effect.serviceOption(Sharding.Sharding)
-    const actors = Option.match(sharding, {
-      onNone: () => Effect.succeed(0),
-      onSome: (shards) => shards.activeEntityCount
-    })
-    return Overview.of({
-      read: Effect.gen(function* () {
-        const { threads, running } = yield* Effect.orDie(count())
-        return {
-          threads,
-          activeConversations: yield* actors,
-          runningTurns: running,
-          oldestOwedMillis: yield* journal.oldestOwed,
-          undelivered: yield* outbox.pending
-        }
-      }).pipe(Effect.withSpan("Overview.read"))
-    })
-  })
-)
+  )

@@ -12,6 +12,7 @@ import * as Deliveries from "../channel/Deliveries.ts"
 import * as Outbox from "../channel/Outbox.ts"
 import * as ConversationActor from "../conversation/ConversationActor.ts"
 import * as Conversations from "../conversation/Conversations.ts"
+import * as Held from "../conversation/Held.ts"
 import * as Journal from "../conversation/Journal.ts"
 import * as SingleProcess from "../conversation/SingleProcess.ts"
 import * as Sweep from "../conversation/Sweep.ts"
@@ -24,7 +25,9 @@ import * as ToolRegistry from "../tool/ToolRegistry.ts"
 import * as TurnRunner from "../turn/TurnRunner.ts"
 
 /** What is written and read. Needs the store. */
-export const repositories = Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer)
+export const repositories = Held.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer))
+)
 
 /** What tools, channels and extensions register with, before any conversation runs. */
 export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer, Grants.layer, ToolRegistry.layer)

@@ -1,30 +1,37 @@
 /**
  * The store of one installation: `troupe.db` in the data directory, at this release's schema, with this process registered.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import { DatabaseUnusable } from "../../src/storage/StorageError.ts"
+import { StorageHealth, type Failing } from "../../src/storage/StorageHealth.ts"
+import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
+import * as Check from "./Check.ts"
+import * as Defects from "./Defects.ts"
 import * as IncarnationLive from "./Incarnation.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /** What the store gives. */
-export type Services = SqlClient.SqlClient | SqliteClient.SqliteClient | Incarnation
+export type Services = SqlClient.SqlClient | SqliteClient.SqliteClient | Incarnation | StorageHealth
 
 /** What opening it can fail with. */
 export type OpenError = DatabaseUnusable | SchemaTooNew | MigrationFailed
 
-const fileName = "troupe.db"
+/** The name of the database in the data directory. */
+export const fileName = "troupe.db"
 
 /** The store in the data directory. Whoever provides the directory decides whether it is locked; a daemon locks it. */
 export const layer: Layer.Layer<Services, OpenError, DataDirectory | Settings | FileSystem.FileSystem> = Layer.unwrap(
@@ -43,13 +50,58 @@ function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
   const unusable = (error: SqlError) => toUnusable(options.filename, error)
   return Layer.effectContext(
     Effect.gen(function* () {
-      const client = yield* Effect.mapError(SqliteClient.make(options), unusable)
+      const { health, observer } = yield* observe
+      const client = yield* Effect.mapError(SqliteClient.make({ ...options, observer }), unusable)
       yield* Effect.provideContext(Migrations.run(options.filename), client)
+      yield* Effect.provideContext(lookAfterCrash(options.filename), client).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error)))
+      )
       const incarnation = yield* IncarnationLive.make.pipe(Effect.provideContext(client), Effect.mapError(unusable))
-      return Context.add(client, Incarnation, incarnation)
+      return client.pipe(Context.add(Incarnation, incarnation), Context.add(StorageHealth, health))
     })
   ).pipe(Layer.provide(Reactivity.layer))
 }
+
+/** A larger file than this is not read at the start: it would keep everybody waiting. `troupe verify` reads any. */
+const quickBytes = 64 * 1024 * 1024
+
+/** After a life that did not end in order, the file is looked through before anything is built on it. */
+const lookAfterCrash = Effect.fnUntraced(function* (path: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* sql<{ readonly ended_at: number | null }>`
+    SELECT ended_at FROM incarnations ORDER BY id DESC LIMIT 1`
+  if (last === undefined || last.ended_at !== null) return
+  const [size] = yield* sql.unsafe<{ readonly bytes: number }>(
+    "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"
+  )
+  if (size === undefined || size.bytes > quickBytes) return
+  const [problem] = yield* Check.quick
+  if (problem !== undefined) return yield* new DatabaseUnusable({ path, reason: "corrupted", detail: problem })
+})
+
+/** How the store is, from how its statements end. */
+const observe = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const latch = yield* Latch.make(false)
+  const metrics = yield* Effect.context<never>()
+  let failing: Failing | null = null
+  const observer: SqliteClient.Observer = {
+    failed: (error) => {
+      const trouble = Defects.unavailable(error)
+      if (trouble === undefined) return
+      failing = { reason: trouble.reason, since: failing?.since ?? clock.currentTimeMillisUnsafe() }
+      StorageMetrics.failing.updateUnsafe(1, metrics)
+      latch.openUnsafe()
+    },
+    written: () => {
+      if (failing === null) return
+      failing = null
+      StorageMetrics.failing.updateUnsafe(0, metrics)
+      latch.closeUnsafe()
+    }
+  }
+  return { observer, health: StorageHealth.of({ failing: Effect.sync(() => failing), awaitFailing: latch.await }) }
+})
 
 // SQLite's own words for a directory in the file's place are "unable to open database file".
 const refuseOtherKinds = Effect.fnUntraced(function* (path: string) {

@@ -4,13 +4,43 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlError from "effect/sql/SqlError"
+import type { StorageTrouble } from "../../src/storage/StorageError.ts"
+import { isStorageUnavailable, StorageUnavailable } from "../../src/storage/StorageError.ts"
+import * as NodeSqlite from "./NodeSqlite.ts"
 
 /**
- * Turns a failed statement into a defect. A full disk or a database that stays busy is to become a typed error of the
- * repositories: this is where it is recognised then (`error.reason`).
+ * Turns a failed statement into a defect: `StorageUnavailable` when the store cannot do its work for now, which whoever runs
+ * the operation waits out, and the `SqlError` itself when the statement is wrong.
  */
 export const orDefect = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
-  Effect.catchIf(effect, isSqlError, (error) => Effect.die(error))
+  Effect.catchDefect(
+    Effect.catchIf(effect, isSqlError, (error) => Effect.die(error)),
+    // The control of a transaction fails as a defect already.
+    (defect) => Effect.die((SqlError.isSqlError(defect) ? unavailable(defect) : undefined) ?? defect)
+  )
+
+/** The same for operations whose callers are told that the store cannot do its work for now. */
+export const orUnavailable = <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+  Effect.catchDefect(orDefect(effect), (defect): Effect.Effect<never, StorageUnavailable> =>
+    isStorageUnavailable(defect) ? Effect.fail(defect) : Effect.die(defect)
+  )
+
+/** What a failed statement says about the store; undefined when it says something about the statement. */
+export const unavailable = (error: SqlError.SqlError): StorageUnavailable | undefined => {
+  const code = NodeSqlite.resultCode(error)
+  const reason = code === undefined ? undefined : troubles[code & 0xff]
+  return reason === undefined ? undefined : new StorageUnavailable({ reason })
+}
+
+// SQLite's primary result codes, https://sqlite.org/rescode.html
+const troubles: Readonly<Record<number, StorageTrouble>> = {
+  5: "busy",
+  6: "busy",
+  8: "read-only",
+  10: "io",
+  13: "full",
+  14: "io"
+}
 
 /** A stored row that this release cannot read. `key` names the row, never its content. */
 export class UnreadableRow extends Schema.TaggedError<UnreadableRow>()("UnreadableRow", {

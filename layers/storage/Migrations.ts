@@ -11,6 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import first from "./migrations/0001_first.ts"
 import openAiRequests from "./migrations/0002_openai_requests.ts"
+import care from "./migrations/0003_care.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -18,7 +19,8 @@ export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlCli
 /** Every step of this release. */
 export const steps: Steps = {
   "0001_first": first,
-  "0002_openai_requests": openAiRequests
+  "0002_openai_requests": openAiRequests,
+  "0003_care": care
 }
 
 // The table in which the applied steps are recorded.

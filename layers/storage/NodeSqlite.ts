@@ -11,6 +11,7 @@
  * - Whole numbers are bound as integers. The module binds every number as a float, which shows as `5.0` in text and JSON.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
@@ -44,15 +45,31 @@ export interface Handle {
   readonly close: Effect.Effect<void, SqlError>
 }
 
+/** What a statement is made to fail with: one of SQLite's result codes, and whether SQLite ends the transaction with it. */
+export interface Fault {
+  readonly code: number
+  readonly endsTransaction: boolean
+}
+
+/**
+ * Asked before each statement of the databases that are opened under it, and what it gives is what SQLite would have said.
+ * It is here for tests, which cannot make a disk fail at the third write. Read once at opening: without one nothing is asked.
+ */
+export const Faults = Context.Reference<((sql: string) => Fault | undefined) | undefined>("troupe/storage/Faults", {
+  defaultValue: () => undefined
+})
+
 /** Opens a database; the scope closes it. Fails with the path in the message when the file cannot be opened. */
 export const open = (options: OpenOptions): Effect.Effect<Handle, SqlError, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.map(
-      Effect.try({
-        try: () => new sqlite.DatabaseSync(options.filename, { readOnly: options.readonly }),
-        catch: (cause) => toSqlError(cause, "open", `Cannot open the database file ${options.filename}`)
-      }),
-      (database) => makeHandle(database, options)
+    Effect.flatMap(Faults, (faults) =>
+      Effect.map(
+        Effect.try({
+          try: () => new sqlite.DatabaseSync(options.filename, { readOnly: options.readonly }),
+          catch: (cause) => toSqlError(cause, "open", `Cannot open the database file ${options.filename}`)
+        }),
+        (database) => makeHandle(database, options, faults)
+      )
     ),
     (handle) => Effect.ignore(handle.close)
   )
@@ -82,8 +99,16 @@ interface Prepared {
   readonly columns: ReadonlyArray<string>
 }
 
-const makeHandle = (database: DatabaseSync, options: OpenOptions): Handle => {
+const makeHandle = (database: DatabaseSync, options: OpenOptions, faults: typeof Faults.Service): Handle => {
   const statements = makeStatements(database, options.statementCacheSize)
+
+  /** The failure that a test wants here, after what SQLite does with it. */
+  const injected = (sql: string): SqlError | undefined => {
+    const fault = faults?.(sql)
+    if (fault === undefined) return undefined
+    if (fault.endsTransaction && database.isTransaction) database.exec("ROLLBACK")
+    return toSqlError(Object.assign(new Error("injected failure"), { errcode: fault.code }), "execute")
+  }
 
   const run = (
     sql: string,
@@ -110,6 +135,8 @@ const makeHandle = (database: DatabaseSync, options: OpenOptions): Handle => {
   return {
     query: (sql, params, { cache, safeIntegers, shape }) =>
       Effect.suspend(() => {
+        const failure = faults === undefined ? undefined : injected(sql)
+        if (failure !== undefined) return Effect.fail(failure)
         const values: Array<SQLInputValue> = []
         for (let index = 0; index < params.length; index++) {
           const value = toSqlite(params[index])

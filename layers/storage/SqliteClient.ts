@@ -38,6 +38,14 @@ export interface Options {
   readonly walAutocheckpoint?: number | undefined
   /** Bytes of log file kept after it was folded into the file. Default 16 MiB. */
   readonly journalSizeLimit?: number | undefined
+  /** Told how writes go. */
+  readonly observer?: Observer | undefined
+}
+
+/** Told of every statement that failed after all waiting, and of every write that is on disk. */
+export interface Observer {
+  readonly failed: (error: SqlError) => void
+  readonly written: () => void
 }
 
 /** What a checkpoint did. `complete` is false when a reader of another process kept part of the log in use. */
@@ -69,7 +77,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     readonly: options.readonly ?? false,
     statementCacheSize: options.statementCacheSize ?? 256
   })
-  const connection = makeConnection(handle, Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"))
+  const connection = makeConnection(
+    handle,
+    Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
+    options.observer
+  )
   yield* configure(connection, options)
 
   const semaphore = yield* Semaphore.make(1)
@@ -98,14 +110,29 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   )
 })
 
-const makeConnection = (handle: NodeSqlite.Handle, busyTimeout: Duration.Duration): SqlConnection.Connection => {
+const makeConnection = (
+  handle: NodeSqlite.Handle,
+  busyTimeout: Duration.Duration,
+  observer: Observer | undefined
+): SqlConnection.Connection => {
+  // Statements inside a transaction are on disk with its end, so only that is looked at.
+  const observed = (sql: string, attempt: Effect.Effect<NodeSqlite.Outcome, SqlError>) => {
+    if (observer === undefined) return attempt
+    const watched = Effect.tapError(attempt, (error) => Effect.sync(() => observer.failed(error)))
+    return sql === "COMMIT" || (!handle.isTransaction() && writes.test(sql))
+      ? Effect.tap(watched, () => Effect.sync(observer.written))
+      : watched
+  }
   const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
     Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {
       const safeIntegers = fiber.getRef(SqlClient.SafeIntegers)
       const attempt = handle.query(sql, params, { shape, safeIntegers, cache })
       // Inside a transaction the write lock is already held, and a failed statement is the transaction's business.
-      if (handle.isTransaction() && sql !== "COMMIT") return attempt
-      return Effect.catchIf(attempt, NodeSqlite.isBusy, () => whenFree(attempt, busyTimeout))
+      if (handle.isTransaction() && sql !== "COMMIT") return observed(sql, attempt)
+      return observed(
+        sql,
+        Effect.catchIf(attempt, NodeSqlite.isBusy, () => whenFree(attempt, busyTimeout))
+      )
     })
   const rows: SqlConnection.Connection["execute"] = (sql, params, transform) => {
     const result = Effect.map(query(sql, params, "objects", true), toRows)
@@ -125,6 +152,8 @@ const makeConnection = (handle: NodeSqlite.Handle, busyTimeout: Duration.Duratio
     executeStream: (sql, params, transform) => Stream.fromIterableEffect(rows(sql, params, transform))
   }
 }
+
+const writes = /^\s*(insert|update|delete|replace)\b/i
 
 // Tries again until the lock is free. SQLite's own waiting would block the event loop, so it stays off. The lock belongs to a
 // real process, so the wait is in real time even where the program's clock is a test clock.

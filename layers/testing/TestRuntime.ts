@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   const accept = (text: string, options: MessageOptions = {}) =>
     Effect.suspend(() => {
       const channel = options.channel ?? "test"
-      return conversations.accept({
+      const accepted = conversations.accept({
         thread: Threads.ThreadKey.make(`${channel}:${options.chat ?? "main"}`),
         channel,
         externalId: options.externalId ?? `message-${++messages}`,
@@ -131,6 +131,7 @@ const make = Effect.gen(function* () {
         attachments: [],
         agent: "troupe"
       })
+      return Effect.orDie(accepted)
     })
 
   const outcome = Effect.fnUntraced(function* (message: Journal.Accepted) {

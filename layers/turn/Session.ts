@@ -15,6 +15,7 @@ import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Threads from "../../src/thread/Threads.ts"
 import type { TurnRun } from "../../src/turn/TurnRunner.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
+import * as Patience from "../storage/Patience.ts"
 
 const pageSize = 500
 
@@ -89,7 +90,11 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: nextSeq - 1 })
   )
   const write = <A>(writing: Effect.Effect<A, Journal.ClaimLost>) =>
-    Effect.uninterruptible(Effect.tap(writing, () => Effect.andThen(refresh, committed)))
+    Effect.uninterruptible(
+      Effect.tap(Patience.whileUnavailable(writing), () =>
+        Effect.andThen(Patience.whileUnavailable(refresh), committed)
+      )
+    )
   const countLife = () => {
     counted = true
   }
@@ -101,7 +106,10 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     unsettled: new Map(),
     refresh,
     start: (turn) => write(Effect.tap(journal.startTurn(claim, { turnId, ...turn }), Effect.sync(countLife))),
-    resume: write(Effect.tap(journal.resumeTurn(claim, turnId), Effect.sync(countLife))),
+    resume: Effect.suspend(() => {
+      const again = run.begin._tag === "Resume" && run.begin.again
+      return write(Effect.tap(journal.resumeTurn(claim, turnId, { again }), Effect.sync(countLife)))
+    }),
     leave: Effect.suspend(() =>
       counted && state.ended === undefined ? journal.suspendTurn(claim, turnId) : Effect.void
     ),

@@ -18,6 +18,7 @@ import * as Journal from "../../src/conversation/Journal.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import * as Models from "../../src/model/Models.ts"
+import { unavailableIn } from "../../src/storage/StorageError.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as ToolCalls from "../../src/tool/ToolCalls.ts"
@@ -200,6 +201,9 @@ const make = Effect.gen(function* () {
   ): Effect.Effect<void, Journal.ClaimLost> => {
     if (Exit.isSuccess(exit)) return Effect.void
     if (Cause.hasInterruptsOnly(exit.cause)) return Effect.interrupt
+    // It cannot be ended either, and has done nothing wrong: it stays as it is, to be resumed when the store is back.
+    const unavailable = unavailableIn(exit.cause)
+    if (unavailable !== undefined) return Effect.die(unavailable)
     const error = Cause.findErrorOption(exit.cause)
     if (error._tag === "Some") {
       return error.value._tag === "ClaimLost"

@@ -8,6 +8,7 @@ export const exitCodes = {
   usage: 2,
   inUse: 3,
   unavailable: 4,
+  storage: 5,
   interrupted: 130
 } as const
 
@@ -40,6 +41,9 @@ export const codeOf = (tag: string): number => {
     case "Unauthorized":
     case "ConversationUnavailable":
       return exitCodes.unavailable
+    case "StorageUnavailable":
+    case "DatabaseUnusable":
+      return exitCodes.storage
     default:
       return exitCodes.failed
   }

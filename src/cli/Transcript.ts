@@ -3,6 +3,8 @@ import * as DateTime from "effect/DateTime"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
+import type * as Held from "../conversation/Held.ts"
+import type * as Backup from "../storage/Backup.ts"
 import * as Plain from "./Plain.ts"
 import type { Style } from "./Style.ts"
 
@@ -111,6 +113,74 @@ export const tools = (list: ReadonlyArray<TroupeRpcs.ToolSummary>, style: Style)
         })
         .join("")
 
+const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+/** Work and replies together, as `3 threads and 1 reply`. */
+const heldWords = ({ replies, threads }: Held.HeldCount): string =>
+  `${counted(threads, "thread")} and ${counted(replies, "reply", "replies")}`
+
+const contents = (tables: Backup.TableCounts): string =>
+  `${counted(tables["threads"] ?? 0, "thread")}, ${counted(tables["thread_entries"] ?? 0, "entry", "entries")}, ` +
+  counted(tables["turns"] ?? 0, "turn")
+
+const sizeOf = (files: ReadonlyArray<Backup.BackupFile>): string => {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
+
+/** `troupe backup`. */
+export const backup = (path: string, { files, tables }: Backup.Manifest): string =>
+  `Backed up and verified: ${Plain.line(path)}\n` +
+  `  ${contents(tables)}; ${counted(files.length - 1, "file")} beside the database; ${sizeOf(files)}\n`
+
+/** `troupe verify`. */
+export const verified = (path: string, tables: Backup.TableCounts): string =>
+  `Sound: ${Plain.line(path)}\n  ${contents(tables)}\n`
+
+/** `troupe restore`. */
+export const restored = (directory: string, report: Backup.RestoreReport, dryRun: boolean): string => {
+  const { held, manifest, replaced } = report
+  const nothing = held.threads === 0 && held.replies === 0
+  return [
+    `${dryRun ? "Can be restored" : "Restored"} into ${Plain.line(directory)}: the state of ${timeOf(manifest.createdAt)}`,
+    `  ${contents(manifest.tables)}`,
+    ...(replaced === null ? [] : [`  the database that was there is kept as ${Plain.line(replaced)}`]),
+    nothing
+      ? "  nothing was owed in it"
+      : `  ${heldWords(held)} were owed in it and ${dryRun ? "would be" : "are"} held: \`troupe held\` lists them once the daemon runs`,
+    ""
+  ].join("\n")
+}
+
+/** `troupe held`. */
+export const held = (items: Held.HeldItems): string => {
+  if (items.threads.length === 0 && items.replies.length === 0) return "Nothing is held.\n"
+  const from =
+    items.restored === null
+      ? "Held:"
+      : `Restored ${timeOf(items.restored.restoredAt)} from a backup of ${timeOf(items.restored.snapshotAt)}. Held since:`
+  return [
+    from,
+    ...items.threads.map(
+      (thread) =>
+        `  ${Plain.clipped(thread.key, 60)}  ${[
+          ...(thread.running ? ["a turn was at work"] : []),
+          ...(thread.waiting > 0 ? [`${counted(thread.waiting, "message")} waiting`] : [])
+        ].join(", ")}`
+    ),
+    ...items.replies.map(
+      (reply) =>
+        `  ${Plain.clipped(reply.key, 60)}  a reply of ${timeOf(reply.createdAt)} for ${Plain.line(reply.channel)}`
+    ),
+    "--release answers and sends all of it, also what was answered and sent before; --drop does none of it.",
+    ""
+  ].join("\n")
+}
+
+/** `troupe held --release` and `--drop`. */
+export const released = (how: Held.Release, count: Held.HeldCount): string =>
+  `${how === "resume" ? "Released" : "Dropped"}: ${heldWords(count)}.\n`
+
 /** `troupe status`. */
 export const status = (state: TroupeRpcs.Status, style: Style): string => {
   const rows: ReadonlyArray<readonly [string, string]> = [
@@ -128,7 +198,18 @@ export const status = (state: TroupeRpcs.Status, style: Style): string => {
     ...state.undelivered.map(({ channel, count }): readonly [string, string] => [
       "undelivered",
       `${count} for ${channel}`
-    ])
+    ]),
+    ...(state.held.threads + state.held.replies === 0
+      ? []
+      : [["held", `${heldWords(state.held)} of a restored copy: see \`troupe held\``] as const]),
+    ...(state.storageFailing === null
+      ? []
+      : [
+          [
+            "store",
+            `cannot be written since ${timeOf(state.storageFailing.since)} (${state.storageFailing.reason})`
+          ] as const
+        ])
   ]
   return rows.map(([name, value]) => `${style.dim(name.padEnd(12))}${Plain.line(value)}\n`).join("")
 }

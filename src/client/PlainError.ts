@@ -17,7 +17,8 @@ const Code = Schema.Literals([
   "message_not_found",
   "approval_not_found",
   "unavailable",
-  "internal_error"
+  "internal_error",
+  "storage_unavailable"
 ])
 
 /** What everything of the promise client fails with; its callers know it as `TroupeError`. */
@@ -49,5 +50,6 @@ const codes = {
   ThreadNotFound: "thread_not_found",
   MessageNotFound: "message_not_found",
   ApprovalNotFound: "approval_not_found",
-  ConversationUnavailable: "unavailable"
+  ConversationUnavailable: "unavailable",
+  StorageUnavailable: "storage_unavailable"
 } as const

@@ -15,6 +15,7 @@ export type TroupeErrorCode =
   | "approval_not_found"
   | "unavailable"
   | "internal_error"
+  | "storage_unavailable"
 
 /** What everything of the client fails with. */
 export interface TroupeFailure extends Error {

@@ -17,6 +17,7 @@ import * as Logging from "./sections/Logging.ts"
 import * as Memory from "./sections/Memory.ts"
 import * as Orchestration from "./sections/Orchestration.ts"
 import * as Providers from "./sections/Providers.ts"
+import * as Retention from "./sections/Retention.ts"
 import * as Runtime from "./sections/Runtime.ts"
 import * as Storage from "./sections/Storage.ts"
 import * as Tools from "./sections/Tools.ts"
@@ -25,6 +26,7 @@ import * as Tools from "./sections/Tools.ts"
 export const schema = Key.table({
   runtime: Runtime.section,
   storage: Storage.section,
+  retention: Retention.section,
   http: Http.section,
   logging: Logging.section,
   providers: Providers.section,

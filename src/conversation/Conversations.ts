@@ -10,6 +10,7 @@ import * as Approvals from "../approval/Approvals.ts"
 import * as Event from "../event/Event.ts"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
+import type { StorageUnavailable } from "../storage/StorageError.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Journal from "./Journal.ts"
 
@@ -51,13 +52,16 @@ export class ConversationUnavailable extends Schema.TaggedError<ConversationUnav
 export class Conversations extends Context.Service<
   Conversations,
   {
-    /** Writes the message and wakes its conversation. When this succeeds, the message is on disk. */
-    readonly accept: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted>
+    /**
+     * Writes the message and wakes its conversation. When this succeeds, the message is on disk; when it fails, nothing of it
+     * is, and the sender should try again with the same `externalId`.
+     */
+    readonly accept: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted, StorageUnavailable>
     /**
      * Writes the message alone, for one who wants to watch its turn from the very beginning: watch, and `wake` the
      * conversation at `CaughtUp`. Should that not happen, the sweep finds the message.
      */
-    readonly acceptQuietly: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted>
+    readonly acceptQuietly: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted, StorageUnavailable>
     /** Tells the conversation of a message that was accepted quietly. */
     readonly wake: (message: Omit<Journal.Accepted, "duplicate">) => Effect.Effect<void>
     /** Ends the running turn, and with it the messages that wait for it. */

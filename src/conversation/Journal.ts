@@ -11,6 +11,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
+import type { StorageUnavailable } from "../storage/StorageError.ts"
 import * as Threads from "../thread/Threads.ts"
 
 /** What a channel hands in. `externalId` is the channel's own id of the message: the same one is accepted once. */
@@ -82,8 +83,11 @@ export interface Reply {
 export class Journal extends Context.Service<
   Journal,
   {
-    /** Writes the message, its inbox row, the thread if it is new, and the channel's cursor. */
-    readonly accept: (message: InboundMessage) => Effect.Effect<Accepted>
+    /**
+     * Writes the message, its inbox row, the thread if it is new, and the channel's cursor. Fails when the store cannot be
+     * written now; then nothing was accepted.
+     */
+    readonly accept: (message: InboundMessage) => Effect.Effect<Accepted, StorageUnavailable>
     /** Takes the thread over from whoever owned it. */
     readonly claim: (threadId: Ids.ThreadId) => Effect.Effect<Claim, Threads.ThreadNotFound>
     readonly owed: (threadId: Ids.ThreadId) => Effect.Effect<Owed>
@@ -100,8 +104,15 @@ export class Journal extends Context.Service<
         readonly tools: ReadonlyArray<string>
       }
     ) => Effect.Effect<void, ClaimLost>
-    /** Counts one more life of the process for the turn and records it; gives the new count. */
-    readonly resumeTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<number, ClaimLost>
+    /**
+     * Counts one more life of the process for the turn and records it; gives the new count. `again`: this life was counted
+     * before, and had to leave the turn because the store could not be written.
+     */
+    readonly resumeTurn: (
+      claim: Claim,
+      turnId: Ids.TurnId,
+      options?: { readonly again: boolean }
+    ) => Effect.Effect<number, ClaimLost>
     /** This life of the process ends on purpose in the middle of the turn: it does not count as a crash. */
     readonly suspendTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<void, ClaimLost>
     readonly fold: (

@@ -1,5 +1,6 @@
 /** What a client of the OpenAI-compatible endpoint is told when something is wrong: in that protocol's own form. */
 import * as Schema from "effect/Schema"
+import type { StorageUnavailable } from "../storage/StorageError.ts"
 import type * as Entry from "../thread/Entry.ts"
 
 const ErrorType = Schema.Literals([
@@ -47,6 +48,17 @@ export const unavailable: Problem = new Problem({
   param: null,
   retry: false
 })
+
+/** The disk is full or fails; nothing was accepted. */
+export const storage = ({ message }: StorageUnavailable): Problem =>
+  new Problem({
+    status: 503,
+    type: "server_error",
+    detail: message,
+    code: "storage_unavailable",
+    param: null,
+    retry: true
+  })
 
 export const internal = (reference: string): Problem =>
   new Problem({

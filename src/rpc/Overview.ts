@@ -1,6 +1,7 @@
 /** The state of the whole runtime in a few numbers, for `Status` and the health check. */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Failing } from "../storage/StorageHealth.ts"
 
 export interface Figures {
   readonly threads: number
@@ -10,6 +11,10 @@ export interface Figures {
   /** Age of the oldest message without an outcome, in milliseconds; null when nothing is owed. */
   readonly oldestOwedMillis: number | null
   readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>
+  /** Why the store cannot be written, and since when; null when it can. */
+  readonly storageFailing: Failing | null
+  /** Threads with owed work and replies that a restored copy holds back. */
+  readonly held: { readonly threads: number; readonly replies: number }
 }
 
 export class Overview extends Context.Service<Overview, { readonly read: Effect.Effect<Figures> }>()(

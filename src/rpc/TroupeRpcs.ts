@@ -9,8 +9,11 @@ import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as Context from "effect/Context"
 import * as Approvals from "../approval/Approvals.ts"
 import * as Conversations from "../conversation/Conversations.ts"
+import * as Held from "../conversation/Held.ts"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
+import { StorageUnavailable } from "../storage/StorageError.ts"
+import { Failing } from "../storage/StorageHealth.ts"
 import * as Threads from "../thread/Threads.ts"
 
 /** Who is calling. There is one owner; `name` tells apart the programs that act for them. */
@@ -37,7 +40,7 @@ export class InternalError extends Schema.TaggedError<InternalError>()("Internal
 }
 
 /** What any call can fail with, whatever it does. */
-export const EdgeError = Schema.Union([Unauthorized, InvalidRequest, InternalError])
+export const EdgeError = Schema.Union([Unauthorized, InvalidRequest, InternalError, StorageUnavailable])
 export type EdgeError = typeof EdgeError.Type
 
 export class Authentication extends RpcMiddleware.Service<Authentication, { provides: Caller }>()(
@@ -67,7 +70,11 @@ export const Status = Schema.Struct({
   /** Milliseconds; null when nothing waits. */
   oldestOwedMillis: Schema.NullOr(Schema.Int),
   undelivered: Schema.Array(Schema.Struct({ channel: Schema.String, count: Schema.Int })),
-  memoryBytes: Schema.Int
+  memoryBytes: Schema.Int,
+  /** Why the store cannot be written, and since when; null when it can. */
+  storageFailing: Schema.NullOr(Failing),
+  /** What a restored copy holds back: see `Held`. */
+  held: Held.HeldCount
 })
 export type Status = typeof Status.Type
 
@@ -101,7 +108,8 @@ export class TroupeRpcs extends RpcGroup.make(
       messageId: Ids.MessageId,
       seq: Schema.Int,
       duplicate: Schema.Boolean
-    })
+    }),
+    error: StorageUnavailable
   }),
   Rpc.make("MessageState", {
     payload: { messageId: Ids.MessageId },
@@ -140,6 +148,9 @@ export class TroupeRpcs extends RpcGroup.make(
     success: Schema.Array(Entry.StoredEntry),
     error: Threads.ThreadNotFound
   }),
+  /** What a restored copy holds back until it is released. */
+  Rpc.make("Held", { success: Held.HeldItems }),
+  Rpc.make("Release", { payload: { how: Held.Release }, success: Held.HeldCount, error: StorageUnavailable }),
   Rpc.make("Tools", { success: Schema.Array(ToolSummary) }),
   /** The effective configuration as TOML, secrets masked. */
   Rpc.make("ShowConfig", { success: Schema.String })

@@ -1,7 +1,8 @@
 /**
- * What can go wrong before the store is open: the data directory, the database file, its schema.
- * Failures of single statements are Effect's `SqlError`.
+ * What can go wrong with the store: before it is open (the data directory, the database file, its schema), and later, when the
+ * disk no longer takes what is written. Other failures of single statements are Effect's `SqlError`.
  */
+import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 
@@ -69,6 +70,41 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
     const which = this.migration === undefined ? "The migrations" : `The migration ${this.migration}`
     return `${which} of the database ${this.path} failed: ${this.detail}. The database is as it was before.`
   }
+}
+
+/** Why the store cannot do its work for now. */
+export const StorageTrouble = Schema.Literals(["full", "read-only", "io", "busy"])
+export type StorageTrouble = typeof StorageTrouble.Type
+
+/**
+ * The store cannot do its work for now: the disk is full (`full`), may not be written (`read-only`) or fails (`io`), or
+ * another process held the database for longer than `[storage].busy_timeout_seconds` (`busy`). Nothing of the operation was
+ * kept, and it can be tried again. A typed error of accepting messages; elsewhere a defect, which actors and services wait out.
+ */
+export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
+  reason: StorageTrouble
+}) {
+  override get message(): string {
+    return `The store cannot be used now: ${troubles[this.reason]} Nothing was written; try again.`
+  }
+}
+
+export const isStorageUnavailable = Schema.is(StorageUnavailable)
+
+/** The trouble with the store that a failure comes from, if it comes from one. */
+export const unavailableIn = (cause: Cause.Cause<unknown>): StorageUnavailable | undefined => {
+  for (const reason of cause.reasons) {
+    const found = reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined
+    if (isStorageUnavailable(found)) return found
+  }
+  return undefined
+}
+
+const troubles: Record<StorageTrouble, string> = {
+  full: "the disk is full. Free some space on the disk of the data directory.",
+  "read-only": "the disk may not be written. Make the data directory writable for this user.",
+  io: "the disk reports errors. Look into the system's log, and take a backup if you can.",
+  busy: "another process holds the database. End that one if it goes on."
 }
 
 const remedies: Record<DatabaseUnusable["reason"], string> = {

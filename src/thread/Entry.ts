@@ -117,7 +117,12 @@ export const Entry = Schema.TaggedUnion({
     tools: Schema.Array(Schema.String)
   },
   /** A turn goes on in another life of the process; `attempt` counts the lives that did not end on purpose, and this one. */
-  TurnResumed: { turnId: Ids.TurnId, attempt: Schema.Int },
+  TurnResumed: {
+    turnId: Ids.TurnId,
+    attempt: Schema.Int,
+    /** The same life goes on: it had to leave the turn because the store could not be written. */
+    storeFailed: Schema.optionalKey(Schema.Boolean)
+  },
   /** Newer messages joined a running turn. */
   MessagesFolded: { turnId: Ids.TurnId, messageIds: Schema.Array(Ids.MessageId) },
   /** One model response. `step` counts from 1 within the turn. A response without calls answers the turn. */

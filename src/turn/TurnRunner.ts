@@ -12,7 +12,10 @@ export interface TurnRun {
   /** A new turn takes up these messages; a turn that another life began goes on. */
   readonly begin:
     | { readonly _tag: "Start"; readonly messageIds: ReadonlyArray<Ids.MessageId> }
-    | { readonly _tag: "Resume" }
+    | {
+        readonly _tag: "Resume"
+        /** This life had begun it, and left it because the store failed. */ readonly again: boolean
+      }
   /** Whether messages may have come in since the last `takeNews`. Cheap: it looks at no table. */
   readonly peekNews: Effect.Effect<boolean>
   readonly takeNews: Effect.Effect<boolean>

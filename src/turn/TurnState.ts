@@ -214,11 +214,11 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
 }
 
 /**
- * A life that ended on purpose leaves no call in doubt: it ended between calls, or has noted what became of them. Only a
- * crash, which the journal counts, does.
+ * A life that ended on purpose leaves no call in doubt: it ended between calls, or has noted what became of them. A crash,
+ * which the journal counts, does, and so does a store that could not take a result.
  */
 const applyResumption = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "TurnResumed" }>): TurnState => {
-  const crashed = entry.attempt > state.lives
+  const crashed = entry.attempt > state.lives || entry.storeFailed === true
   return { ...state, lives: entry.attempt, inDoubt: state.pending.length > 0 && (state.inDoubt || crashed) }
 }
 

@@ -15,6 +15,7 @@ import { Channels, DeliveryRefused } from "../../src/channel/Channels.ts"
 import { Deliveries } from "../../src/channel/Deliveries.ts"
 import { type Delivery, Outbox } from "../../src/channel/Outbox.ts"
 import { answerWith, reply } from "../laws/Messages.ts"
+import * as DiskRig from "../rigs/DiskRig.ts"
 import * as Store from "../laws/Store.ts"
 
 const test = <E>(title: string, body: Effect.Effect<void, E, SqlClient.SqlClient | Scope.Scope>) =>
@@ -35,6 +36,27 @@ describe("deliveries", () => {
       yield* TestClock.adjust("1 minute")
       assert.isFalse(yield* push.tried)
     })
+  )
+
+  it.effect("a reply that arrived while the disk was full is noted when there is room again, and not sent twice", () =>
+    Effect.gen(function* () {
+      const rig = yield* DiskRig.DiskRig
+      const { deliveries, process } = yield* startLoop()
+      const push = yield* registerPush(yield* deliveries.channels)
+      yield* answerWith(process, [reply("hi"), reply("more")])
+      yield* deliveries.wake
+      const attempt = yield* Queue.take(push.attempts)
+      rig.failWrites(DiskRig.full)
+      yield* attempt.succeed
+      for (let minute = 0; minute < 10; minute++) yield* TestClock.adjust("1 minute")
+      assert.isFalse(yield* push.tried)
+      rig.heal()
+      yield* TestClock.adjust("20 seconds")
+      const next = yield* Queue.take(push.attempts)
+      assert.deepInclude(next.delivery, { text: "more", inDoubt: false })
+      yield* next.succeed
+      yield* settled("delivered", "delivered")
+    }).pipe(Effect.scoped, Effect.provide(DiskRig.over(DiskRig.impatient)))
   )
 
   test(

@@ -53,7 +53,7 @@ const story = Effect.fnUntraced(function* (world: World) {
     scripts: ({ prompt }) => {
       const answer = answerTo(prompt)
       // The channel hands the last message in while the first is being answered.
-      const joining = isAnswerToGo(answer) ? [run(Effect.asVoid(handIn(messages[2])))] : []
+      const joining = isAnswerToGo(answer) ? [run(Effect.asVoid(Effect.orDie(handIn(messages[2]))))] : []
       return [run(at("model asked")), ...joining, ...answer, run(at("model answered"))]
     },
     tools: Fixtures.tools((call) =>

@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import type { Claim, ClaimLost } from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
+import type { StorageUnavailable } from "../../src/storage/StorageError.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Model from "./JournalModel.ts"
 import { answered, assistant, beginTurn, guidance, logOf, message, reply, startTurn } from "./Messages.ts"
@@ -214,6 +215,8 @@ const claiming = (law: Law) => {
   )
 }
 
+type WriteError = ClaimLost | StorageUnavailable
+
 /** Every claimed write, valid but for its claim. */
 const writes = (process: Store.Process, claim: Claim, turnId: Ids.TurnId, waiting: Ids.MessageId) => {
   const { journal } = process
@@ -410,6 +413,7 @@ const turns = (law: Law) => {
         entry._tag === "TurnResumed" ? [entry.attempt] : []
       )
       assert.deepStrictEqual(resumed, [2, 3, 3])
+      assert.strictEqual(yield* process.journal.resumeTurn(claim, turnId, { again: true }), 3)
     })
   )
 
@@ -449,7 +453,7 @@ const atomicity = (law: Law) => {
       const process = yield* Store.startProcess
       const { claim, turnId } = yield* beginTurn(process)
       const waiting = yield* process.journal.accept(message())
-      const operations: ReadonlyArray<readonly [string, Effect.Effect<unknown, ClaimLost>]> = [
+      const operations: ReadonlyArray<readonly [string, Effect.Effect<unknown, WriteError>]> = [
         ["accept a new thread", process.journal.accept(message({ thread: "console:new", cursor: "9" }))],
         ["accept", process.journal.accept(message({ cursor: "9" }))],
         ...writes(process, claim, turnId, waiting.messageId).filter(([operation]) => operation !== "startTurn"),
@@ -637,7 +641,7 @@ const refused = Effect.fnUntraced(function* <E>(write: Effect.Effect<unknown, E>
 })
 
 /** Fails an operation at its first statement, its second and so on; at last it must go through. */
-const leavesNothing = Effect.fnUntraced(function* (operation: string, write: Effect.Effect<unknown, ClaimLost>) {
+const leavesNothing = Effect.fnUntraced(function* (operation: string, write: Effect.Effect<unknown, WriteError>) {
   const before = yield* Store.dump
   const count = yield* countOf(write)
   for (let nth = 1; nth <= count; nth++) {
@@ -648,7 +652,7 @@ const leavesNothing = Effect.fnUntraced(function* (operation: string, write: Eff
 })
 
 /** How many statements an operation sends. Counted on a run that is rolled back, so that the operation stays possible. */
-const countOf = Effect.fnUntraced(function* (write: Effect.Effect<unknown, ClaimLost>) {
+const countOf = Effect.fnUntraced(function* (write: Effect.Effect<unknown, WriteError>) {
   const sql = yield* SqlClient.SqlClient
   const counted = Effect.flatMap(Store.countStatements(write), (count) => Effect.fail(new Counted({ count })))
   const outcome = yield* Effect.flip(sql.withTransaction(counted))

@@ -67,7 +67,16 @@ export const startProcess = Effect.gen(function* () {
   }
 })
 
-const tables = ["incarnations", "threads", "turns", "thread_entries", "inbox", "outbox", "channel_cursors"]
+const tables = [
+  "installations",
+  "incarnations",
+  "threads",
+  "turns",
+  "thread_entries",
+  "inbox",
+  "outbox",
+  "channel_cursors"
+]
 
 /** Every row of every table, as text. Two that are equal mean that nothing was written between them. */
 export const dump = Effect.gen(function* () {

@@ -139,8 +139,8 @@ const listing = (law: Law) => {
           round++
           return Effect.all([
             TestClock.adjust("1 second"),
-            process.journal.accept(message({ thread: `console:${index}` })),
-            process.journal.accept(message({ thread: `console:new-${round}` }))
+            Effect.orDie(process.journal.accept(message({ thread: `console:${index}` }))),
+            Effect.orDie(process.journal.accept(message({ thread: `console:new-${round}` })))
           ])
         })
         const seen = yield* pages(process, limit, between)

@@ -10,6 +10,7 @@ import { TroupeClient } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import { StorageUnavailable } from "../../src/storage/StorageError.ts"
 import { ThreadKey } from "../../src/thread/Threads.ts"
 import * as FakeConversations from "./FakeConversations.ts"
 import { Stage } from "./FakeConversations.ts"
@@ -85,6 +86,11 @@ layer(TestServer.layerWithStage({ settings: { http: { allowed_origins: ["https:/
       TestServer.setOldestOwed(null)
       assert.strictEqual(behind.status, 503)
       assert.include(behind.body, `{"status":"behind","oldest_owed_ms":10000000}`)
+      TestServer.setStorageFailing({ reason: "full", since: 1 })
+      const failing = yield* RawHttp.send(url, { path: "/health" })
+      TestServer.setStorageFailing(null)
+      assert.strictEqual(failing.status, 503)
+      assert.include(failing.body, `{"status":"failing","oldest_owed_ms":null}`)
     })
   )
 
@@ -362,6 +368,15 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
           assert.strictEqual(failure._tag, "InternalError")
           assert.notInclude(JSON.stringify(failure), "vault")
           assert.strictEqual((yield* client.Status()).provider, "offline")
+        }).pipe(withClient)
+      )
+
+      it.effect("a store that cannot be written is a typed error with its reason", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          ;(yield* Stage).crashOn("full", new StorageUnavailable({ reason: "full" }))
+          const failure = yield* Effect.flip(client.Send({ thread, text: "full" }))
+          assert.deepInclude(failure, { _tag: "StorageUnavailable", reason: "full" })
         }).pipe(withClient)
       )
 

@@ -13,6 +13,7 @@ import * as TroupeClient from "../../src/client/TroupeClient.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import { Settings } from "../../src/config/Settings.ts"
+import { Held } from "../../src/conversation/Held.ts"
 import * as Ids from "../../src/Ids.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
@@ -20,6 +21,7 @@ import { Requests } from "../../src/openai/Requests.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import type { Failing } from "../../src/storage/StorageHealth.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
 import * as FakeConversations from "./FakeConversations.ts"
@@ -55,6 +57,11 @@ export const setOldestOwed = (millis: number | null) => {
   oldestOwed = millis
 }
 
+let storageFailing: Failing | null = null
+export const setStorageFailing = (failing: Failing | null) => {
+  storageFailing = failing
+}
+
 const surroundings = Layer.mergeAll(
   Layer.succeed(AccessToken, { token }),
   Layer.succeed(ConfigSource, { _tag: "Defaults" }),
@@ -67,6 +74,7 @@ const surroundings = Layer.mergeAll(
     default: Effect.fail(new ModelUnavailable({ provider: "none", reason: "missing-key", remedy: "" })),
     available: []
   }),
+  Layer.mock(Held, {}),
   Layer.mock(ToolRegistry, { all: Effect.succeed([]) }),
   Layer.mock(Approvals, { required: () => false }),
   Layer.mock(Requests, {}),
@@ -76,7 +84,9 @@ const surroundings = Layer.mergeAll(
       activeConversations: 0,
       runningTurns: 0,
       oldestOwedMillis: oldestOwed,
-      undelivered: []
+      undelivered: [],
+      storageFailing,
+      held: { threads: 0, replies: 0 }
     }))
   }),
   Layer.effect(

@@ -97,6 +97,30 @@ describe("the store", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.effect("looks through the file after a life that did not end in order, and refuses a damaged one", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* files.makeTempDirectoryScoped()
+      yield* Effect.provide(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`INSERT INTO channel_cursors VALUES ('web', ${"x".repeat(20_000)}, 1)`
+        ),
+        inDirectory(path)
+      )
+      const bytes = yield* files.readFile(`${path}/troupe.db`)
+      // An overflow page that leads nowhere.
+      const page = bytes.lastIndexOf(0x78) - 4000
+      bytes.fill(0xff, page - (page % 4096), page - (page % 4096) + 4)
+      yield* files.writeFile(`${path}/troupe.db`, bytes)
+      yield* Effect.provide(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE incarnations SET ended_at = NULL`),
+        SqliteClient.layer({ filename: `${path}/troupe.db` })
+      )
+      assert.deepInclude(yield* failure(path), { _tag: "DatabaseUnusable", reason: "corrupted" })
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   it.effect("refuses a newer schema and changes nothing in the file", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

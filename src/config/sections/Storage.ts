@@ -17,6 +17,11 @@ export const section = Key.key(
       Values.Seconds,
       5,
       "How long a write waits for another process that holds the database."
+    ),
+    wal_max_bytes: Key.key(
+      Values.ByteSize,
+      "64MB",
+      "Size of the database's write-ahead log beyond which it is emptied at once, and a warning given when it cannot be."
     )
   }),
   {},

@@ -1,0 +1,86 @@
+/** The commands that care for what is stored: `backup`, `restore`, `verify` and `held`. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { usage } from "../../../src/cli/CommandFailed.ts"
+import { Output } from "../../../src/cli/Output.ts"
+import * as Transcript from "../../../src/cli/Transcript.ts"
+import { TroupeClient } from "../../../src/client/TroupeClient.ts"
+import * as Backup from "../../../src/storage/Backup.ts"
+import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
+import * as CommandLine from "../../config/CommandLine.ts"
+import * as EnvironmentLive from "../../config/Environment.ts"
+import * as BackupLive from "../../storage/Backup.ts"
+import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
+import * as Database from "../../storage/Database.ts"
+import * as Restore from "../../storage/Restore.ts"
+import * as OutputLive from "../Output.ts"
+import { version } from "../Version.ts"
+import * as Client from "./Client.ts"
+
+/** `troupe backup`: beside a daemon that runs, or without one. */
+export const backup = (
+  common: Client.Common,
+  flags: { readonly destination: string; readonly force: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function* () {
+    const directory = yield* DataDirectory
+    const { destination, force } = flags
+    const manifest = yield* BackupLive.make({ directory, destination, force, version })
+    yield* tell(flags.json, manifest, Transcript.backup(destination, manifest))
+  }).pipe(Effect.provide(DataDirectoryLive.layer.pipe(Layer.provideMerge(platform(common)))))
+
+/** `troupe verify`: a backup, or the database of the data directory. */
+export const verify = (common: Client.Common, flags: { readonly source: string | undefined; readonly json: boolean }) =>
+  Effect.gen(function* () {
+    if (flags.source !== undefined) {
+      const manifest = yield* BackupLive.verify(flags.source)
+      return yield* tell(flags.json, manifest, Transcript.verified(flags.source, manifest.tables))
+    }
+    const path = (yield* DataDirectory).file(Database.fileName)
+    const files = yield* FileSystem.FileSystem
+    if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
+      return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
+    }
+    const { problems, schemaVersion, tables } = yield* BackupLive.check(path, true)
+    if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
+    yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
+  }).pipe(Effect.provide(DataDirectoryLive.layer.pipe(Layer.provideMerge(platform(common)))))
+
+/** `troupe restore`: only where no daemon runs. */
+export const restore = (
+  common: Client.Common,
+  flags: { readonly source: string; readonly dryRun: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function* () {
+    const directory = yield* DataDirectory
+    const report = yield* Restore.run({ source: flags.source, directory, dryRun: flags.dryRun })
+    yield* tell(flags.json, report, Transcript.restored(directory.path, report, flags.dryRun))
+  }).pipe(Effect.provide(DataDirectoryLive.layerLocked.pipe(Layer.provideMerge(platform(common)))))
+
+/** `troupe held`: what a restored copy holds back, and what becomes of it. Asks the daemon. */
+export const held = (
+  common: Client.Common,
+  flags: { readonly release: boolean; readonly drop: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function* () {
+    if (flags.release && flags.drop) return yield* usage("Choose one of --release and --drop.")
+    const client = yield* TroupeClient
+    if (!flags.release && !flags.drop) {
+      const items = yield* client.Held()
+      return yield* tell(flags.json, items, Transcript.held(items))
+    }
+    const how = flags.drop ? "drop" : "resume"
+    const count = yield* client.Release({ how })
+    yield* tell(flags.json, { how, ...count }, Transcript.released(how, count))
+  }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
+
+const tell = Effect.fnUntraced(function* (json: boolean, value: object, words: string) {
+  yield* (yield* Output).out(json ? `${JSON.stringify(value)}\n` : words)
+})
+
+const platform = (common: Client.Common) =>
+  Layer.merge(OutputLive.layer(common), CommandLine.layer(common)).pipe(
+    Layer.provideMerge(Layer.mergeAll(EnvironmentLive.layer, NodeServices.layer))
+  )

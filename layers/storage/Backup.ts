@@ -1,0 +1,273 @@
+/**
+ * Makes and verifies backups.
+ *
+ * The snapshot is taken by whoever asks, in their own process, beside a daemon that runs: SQLite's backup gives the state of
+ * one moment whatever is written meanwhile. Verifying reads every page and would stop a daemon's conversations for that long,
+ * so a daemon does neither.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { IncarnationId, InstallationId } from "../../src/Ids.ts"
+import * as Backup from "../../src/storage/Backup.ts"
+import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as Check from "./Check.ts"
+import * as Database from "./Database.ts"
+import * as NodeSqlite from "./NodeSqlite.ts"
+import * as Sha256 from "./Sha256.ts"
+import * as SqliteClient from "./SqliteClient.ts"
+
+export interface Options {
+  readonly directory: DataDirectory["Service"]
+  /** Where the backup is to be: a directory that is made. */
+  readonly destination: string
+  /** Replace a backup that is there already. Anything else is never replaced. */
+  readonly force: boolean
+  /** Version of this program, for the manifest. */
+  readonly version: string
+}
+
+type Files = FileSystem.FileSystem | Path.Path
+
+/** Makes a backup. All of it is there under its name, verified and on disk, or nothing is. */
+export const make = Effect.fn("Backup.make")(function* (
+  options: Options
+): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged, Files> {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const destination = paths.resolve(options.destination)
+  const failed = failure(destination)
+  const replacing = yield* mayWrite(destination, options.force)
+  const createdAt = yield* Clock.currentTimeMillis
+  const beside = `${destination}.partial-${createdAt}`
+  yield* failed(files.makeDirectory(beside, { recursive: true, mode: 0o700 }))
+  return yield* fill(options, beside, createdAt).pipe(
+    Effect.tap(() =>
+      failed(putInPlace(beside, destination, replacing ? `${destination}.old-${createdAt}` : undefined))
+    ),
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) ? Effect.void : Effect.ignore(files.remove(beside, { recursive: true, force: true }))
+    )
+  )
+})
+
+/** Verifies a backup against its manifest: every file's size and hash, and the snapshot as a database. Changes nothing. */
+export const verify = Effect.fn("Backup.verify")(function* (
+  path: string
+): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged, Files> {
+  const paths = yield* Path.Path
+  const source = paths.resolve(path)
+  const manifest = yield* readManifest(source)
+  const problems: Array<string> = []
+  for (const file of manifest.files) {
+    const problem = yield* verifyFile(source, file)
+    if (problem !== undefined) problems.push(problem)
+  }
+  if (!manifest.files.some((file) => file.path === Backup.snapshotName)) problems.push("it holds no database")
+  if (problems.length === 0) {
+    const checked = yield* check(paths.join(source, Backup.snapshotName), true)
+    problems.push(...checked.problems, ...differences(manifest, checked))
+  }
+  return problems.length === 0 ? manifest : yield* new Backup.BackupDamaged({ path: source, problems })
+})
+
+/** Checks a database file. Damage that keeps it from being read is a problem like the others. */
+export const check = (path: string, readonly: boolean): Effect.Effect<Backup.Checked> =>
+  opened(path, readonly, Check.full).pipe(
+    Effect.catch((error: SqlError) => Effect.succeed({ schemaVersion: 0, tables: {}, problems: [error.message] }))
+  )
+
+/** Uses a database file for a moment. */
+export const opened = <A, E>(
+  filename: string,
+  readonly: boolean,
+  use: Effect.Effect<A, E, SqlClient.SqlClient>
+): Effect.Effect<A, E | SqlError> =>
+  Effect.scoped(
+    Effect.flatMap(SqliteClient.make({ filename, readonly }), (client) => Effect.provideContext(use, client))
+  ).pipe(Effect.provide(Reactivity.layer))
+
+/** Fails of the file system as failures of the backup. */
+export const failure =
+  (path: string) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+    Effect.mapError(effect, (error) => new Backup.BackupFailed({ path, reason: error.message }))
+
+/** Makes sure that what was written survives a power cut. */
+export const flush = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  yield* Effect.scoped(Effect.flatMap(files.open(path, { flag: "r" }), (file) => file.sync))
+})
+
+/** The files of a folder that belong into a backup, as relative paths with slashes. Links are left out. */
+const managedFiles = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  if (!(yield* files.exists(folder))) return []
+  const found: Array<string> = []
+  for (const name of yield* files.readDirectory(folder, { recursive: true })) {
+    const path = paths.join(folder, name)
+    if (paths.basename(name).endsWith(".unfinished")) continue
+    if (Option.isSome(yield* Effect.option(files.readLink(path)))) continue
+    // A file may have come to the end of its time since the folder was read.
+    const info = yield* Effect.option(files.stat(path))
+    if (Option.isSome(info) && info.value.type === "File") found.push(name.split(paths.sep).join("/"))
+  }
+  return found.toSorted()
+})
+
+const fill = Effect.fnUntraced(function* (options: Options, folder: string, createdAt: number) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const failed = failure(folder)
+  const snapshot = paths.join(folder, Backup.snapshotName)
+  const { checked, owner } = yield* takeSnapshot(options.directory.file(Database.fileName), snapshot)
+  if (checked.problems.length > 0) {
+    return yield* new Backup.BackupDamaged({ path: options.directory.path, problems: checked.problems })
+  }
+  yield* failed(files.chmod(snapshot, 0o600))
+  const names = [Backup.snapshotName, ...(yield* copyFiles(options.directory, folder))]
+  const listed = yield* Effect.forEach(names, (name) => describe(folder, name))
+  const manifest: Backup.Manifest = {
+    format: 1,
+    version: options.version,
+    createdAt,
+    ...owner,
+    schemaVersion: checked.schemaVersion,
+    tables: checked.tables,
+    files: listed
+  }
+  const path = paths.join(folder, Backup.manifestName)
+  const text = yield* Effect.orDie(Schema.encodeEffect(ManifestText)(manifest))
+  yield* failed(files.writeFileString(path, `${text}\n`, { mode: 0o600 }))
+  for (const name of [...names, Backup.manifestName]) yield* failed(flush(paths.join(folder, name)))
+  yield* failed(flush(folder))
+  return manifest
+})
+
+/** Copies one moment of the database, turns the copy into a file that needs no log beside it, and checks it. */
+const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
+  const files = yield* FileSystem.FileSystem
+  const unreadable = (error: SqlError) => new Backup.BackupFailed({ path: from, reason: error.message })
+  if (!(yield* Effect.orElseSucceed(files.exists(from), () => false))) {
+    return yield* new Backup.BackupFailed({ path: from, reason: "there is no database yet" })
+  }
+  const copy = Effect.flatMap(NodeSqlite.open({ filename: from, readonly: true, statementCacheSize: 1 }), (reader) =>
+    reader.backup(to)
+  )
+  const settle = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const checked = yield* Check.full
+    return { checked, owner: yield* ownerOf(sql, checked) }
+  })
+  const withoutLog = Effect.flatMap(
+    NodeSqlite.open({ filename: to, readonly: false, statementCacheSize: 1 }),
+    ({ query }) => query("PRAGMA journal_mode = DELETE", [], { shape: "values", safeIntegers: false, cache: false })
+  )
+  return yield* Effect.scoped(copy).pipe(
+    Effect.andThen(Effect.scoped(withoutLog)),
+    Effect.andThen(opened(to, true, settle)),
+    Effect.mapError(unreadable)
+  )
+})
+
+/** Whose database this is: what the copy is told apart from when it is restored. */
+const ownerOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { problems, tables }: Backup.Checked) {
+  if (problems.length > 0) return { installation: null, incarnation: null }
+  const [installation] =
+    "installations" in tables
+      ? yield* sql<{ readonly id: InstallationId }>`SELECT id FROM installations
+          WHERE id NOT IN (SELECT restored_from FROM installations WHERE restored_from IS NOT NULL)`
+      : []
+  const [incarnation] = yield* sql<{ readonly id: IncarnationId }>`SELECT id FROM incarnations ORDER BY id DESC LIMIT 1`
+  return { installation: installation?.id ?? null, incarnation: incarnation?.id ?? null }
+})
+
+const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service"], folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const failed = failure(folder)
+  const root = directory.file(Backup.filesFolder)
+  const copied: Array<string> = []
+  for (const name of yield* failed(managedFiles(root))) {
+    const to = paths.join(folder, Backup.filesFolder, name)
+    yield* failed(files.makeDirectory(paths.dirname(to), { recursive: true, mode: 0o700 }))
+    yield* failed(files.copyFile(paths.join(root, name), to))
+    yield* failed(files.chmod(to, 0o600))
+    copied.push(`${Backup.filesFolder}/${name}`)
+  }
+  return copied
+})
+
+const describe = Effect.fnUntraced(function* (folder: string, name: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = (yield* Path.Path).join(folder, name)
+  const { size } = yield* failure(folder)(files.stat(path))
+  return { path: name, bytes: Number(size), sha256: yield* Sha256.ofFile(path) }
+})
+
+/** Whether something is replaced. Only a backup is, and only when that was asked for. */
+const mayWrite = Effect.fnUntraced(function* (destination: string, force: boolean) {
+  const files = yield* FileSystem.FileSystem
+  if (!(yield* failure(destination)(files.exists(destination)))) return false
+  if (!force) {
+    const reason = "it exists already; choose another name, or use --force to replace a backup"
+    return yield* new Backup.BackupFailed({ path: destination, reason })
+  }
+  yield* readManifest(destination)
+  return true
+})
+
+const putInPlace = Effect.fnUntraced(function* (from: string, to: string, old: string | undefined) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  if (old !== undefined) yield* files.rename(to, old)
+  yield* files.rename(from, to)
+  yield* flush(paths.dirname(to))
+  if (old !== undefined) yield* files.remove(old, { recursive: true, force: true })
+})
+
+const ManifestText = Schema.fromJsonString(Backup.Manifest)
+
+const readManifest = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const notOne = new Backup.BackupFailed({
+    path: folder,
+    reason: `it is no backup of Troupe: it has no ${Backup.manifestName} that this release can read`
+  })
+  const text = yield* Effect.mapError(files.readFileString(paths.join(folder, Backup.manifestName)), () => notOne)
+  const manifest = yield* Effect.mapError(Schema.decodeUnknownEffect(ManifestText)(text), () => notOne)
+  // A manifest must not lead out of its backup.
+  const inside = manifest.files.every(
+    (file) => !paths.isAbsolute(file.path) && !file.path.split("/").includes("..") && !file.path.includes("\\")
+  )
+  return inside ? manifest : yield* notOne
+})
+
+const verifyFile = Effect.fnUntraced(function* (folder: string, file: Backup.BackupFile) {
+  const files = yield* FileSystem.FileSystem
+  const path = (yield* Path.Path).join(folder, file.path)
+  const info = yield* Effect.option(files.stat(path))
+  if (Option.isNone(info)) return `${file.path} is missing`
+  if (Number(info.value.size) !== file.bytes) return `${file.path} has ${info.value.size} bytes and not ${file.bytes}`
+  const hash = yield* Sha256.ofFile(path)
+  return hash === file.sha256 ? undefined : `${file.path} has another content than when it was backed up`
+})
+
+const differences = (manifest: Backup.Manifest, checked: Backup.Checked): ReadonlyArray<string> => [
+  ...(manifest.schemaVersion === checked.schemaVersion
+    ? []
+    : [`the schema has version ${checked.schemaVersion} and not ${manifest.schemaVersion}`]),
+  ...Object.entries(manifest.tables).flatMap(([table, count]) =>
+    checked.tables[table] === count ? [] : [`${table} has ${checked.tables[table] ?? 0} rows and not ${count}`]
+  )
+]

@@ -1,0 +1,118 @@
+/**
+ * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
+ * the process, and outputs of tools that were moved to files. Threads and their entries stay.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Settings from "../../src/config/Settings.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as Backup from "../../src/storage/Backup.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { Incarnation } from "../../src/storage/Incarnation.ts"
+import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
+
+/** Rows in one transaction, and transactions in one run: other writers come in between, and the next run goes on. */
+const batch = 500
+const batches = 40
+
+/** How many of each kind a run removed. */
+export interface Removed {
+  readonly replies: number
+  readonly messages: number
+  readonly incarnations: number
+  readonly files: number
+}
+
+/** One run over everything. */
+export const run = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const me = (yield* Incarnation).id
+  const { retention } = yield* Settings.Settings
+  const now = yield* Clock.currentTimeMillis
+  const before = (days: number) => now - Duration.toMillis(Duration.days(days))
+
+  // Ids sort by the time they were made, so an index finds the old ones; those that have not ended are few.
+  const replies = yield* rows("replies", () => {
+    const limit = before(retention.replies_days)
+    return sql`DELETE FROM outbox WHERE ord IN (
+      SELECT ord FROM outbox WHERE id < ${Ids.lowerBound("out", limit)} AND ended_at < ${limit} ORDER BY id LIMIT ${batch}
+    ) RETURNING ord`
+  })
+  const messages = yield* rows("messages", () => {
+    const limit = before(retention.messages_days)
+    return sql`DELETE FROM inbox WHERE id IN (
+      SELECT id FROM inbox WHERE id < ${Ids.lowerBound("msg", limit)} AND ended_at < ${limit} ORDER BY id LIMIT ${batch}
+    ) RETURNING id`
+  })
+  const incarnations = yield* rows("incarnations", () => {
+    const limit = before(retention.processes_days)
+    return sql`DELETE FROM incarnations WHERE id IN (
+      SELECT id FROM incarnations WHERE id < ${Ids.lowerBound("inc", limit)} AND id <> ${me}
+        AND COALESCE(ended_at, started_at) < ${limit}
+        AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.owner = incarnations.id)
+        AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.sender = incarnations.id)
+      ORDER BY id LIMIT ${batch}
+    ) RETURNING id`
+  })
+  const files = yield* spill(before(retention.spill_days))
+  yield* sql.unsafe("PRAGMA optimize")
+  return { replies, messages, incarnations, files } satisfies Removed
+}).pipe(Effect.withSpan("storage.retention"))
+
+const rows = Effect.fnUntraced(function* (
+  kind: "replies" | "messages" | "incarnations",
+  remove: () => Effect.Effect<ReadonlyArray<object>, SqlError>
+) {
+  let removed = 0
+  for (let round = 0; round < batches; round++) {
+    const count = (yield* remove()).length
+    removed += count
+    if (count < batch) break
+    yield* Effect.yieldNow
+  }
+  if (removed > 0) yield* Metric.update(StorageMetrics.removedOf(kind), removed)
+  return removed
+})
+
+/** What a call may still be about to hand to the model is left alone, whatever its size. */
+const youngest = Duration.toMillis("1 hour")
+
+const spill = Effect.fnUntraced(function* (limit: number) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const { retention, tools } = yield* Settings.Settings
+  const folder = paths.join((yield* DataDirectory).file(Backup.filesFolder), tools.tool_output_spill.subdir)
+  const now = yield* Clock.currentTimeMillis
+  const names = yield* Effect.orElseSucceed(files.readDirectory(folder), (): Array<string> => [])
+  const found: Array<{ readonly path: string; readonly bytes: number; readonly at: number }> = []
+  for (const name of names.filter((name) => ours.test(name))) {
+    const path = paths.join(folder, name)
+    const info = yield* Effect.option(files.stat(path))
+    if (Option.isNone(info) || info.value.type !== "File") continue
+    const at = Option.match(info.value.mtime, { onNone: () => now, onSome: (time) => time.getTime() })
+    found.push({ path, bytes: Number(info.value.size), at })
+  }
+  found.sort((one, other) => one.at - other.at)
+  let total = found.reduce((sum, file) => sum + file.bytes, 0)
+  let removed = 0
+  for (const { at, bytes, path } of found) {
+    const tooMany = total > retention.spill_max_bytes && now - at > youngest
+    if (at >= limit && !tooMany) continue
+    if (Option.isNone(yield* Effect.option(files.remove(path, { force: true })))) continue
+    total -= bytes
+    removed++
+  }
+  yield* Metric.update(StorageMetrics.spillBytes, total)
+  if (removed > 0) yield* Metric.update(StorageMetrics.removedOf("files"), removed)
+  return removed
+})
+
+// Finished and unfinished outputs, as `layers/spill/Spill.ts` names them; a person's own file beside them is none of ours.
+const ours = /^\.?tool-[^/]+-[0-9a-z]{16}\.(json|txt)(\.unfinished)?$/

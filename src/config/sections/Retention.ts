@@ -1,0 +1,27 @@
+import * as Key from "../Key.ts"
+import * as Values from "../Values.ts"
+
+export const section = Key.key(
+  Key.table({
+    interval_seconds: Key.key(Values.Seconds, 3600, "How often to remove what has come to the end of its time."),
+    replies_days: Key.key(
+      Values.PositiveInt,
+      30,
+      "How long the record of a reply is kept after it was delivered or given up; the answer itself stays in its thread."
+    ),
+    messages_days: Key.key(
+      Values.PositiveInt,
+      90,
+      "How long the record of a message is kept after it was answered; as long, a message that comes twice is recognised."
+    ),
+    processes_days: Key.key(Values.PositiveInt, 30, "How long the record of an earlier life of the process is kept."),
+    spill_days: Key.key(Values.PositiveInt, 30, "How long an output of a tool that was moved to a file is kept."),
+    spill_max_bytes: Key.key(
+      Values.ByteSize,
+      "1GB",
+      "Size of all outputs that were moved to files; beyond it the oldest go before their time."
+    )
+  }),
+  {},
+  "How long records are kept. Threads and their entries are never removed."
+)

@@ -1,0 +1,76 @@
+/** `troupe backup`, `restore`, `verify` and `held`, as people use them. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schedule from "effect/Schedule"
+import { join } from "node:path"
+import * as FakeOpenAi from "../model/FakeOpenAi.ts"
+import * as Program from "./Program.ts"
+
+const beginsAndHangs = FakeOpenAi.stream(FakeOpenAi.delta({ content: "It is" }), FakeOpenAi.hang)
+const answers = FakeOpenAi.stream(
+  FakeOpenAi.delta({ role: "assistant", content: "It is 42." }),
+  FakeOpenAi.delta({}, "stop"),
+  FakeOpenAi.done
+)
+
+const settings = (baseUrl: string) =>
+  `[llm]\nprovider = "slow"\nmodel = "slow"\n[providers.slow]\nbase_url = "${baseUrl}"\napi_key = "none"\n`
+
+const end = (running: Program.Running, signal: NodeJS.Signals) =>
+  Effect.andThen(
+    Effect.sync(() => running.process.kill(signal)),
+    running.ended
+  )
+
+describe("the commands for what is stored", () => {
+  it.live(
+    "back up beside a daemon that works, restore on another machine, hold what was owed, and release it",
+    () =>
+      Effect.gen(function* () {
+        const provider = yield* FakeOpenAi.make([beginsAndHangs, answers])
+        const at = yield* Program.place
+        const first = yield* Program.daemon(at, settings(provider.baseUrl))
+        yield* Program.start(at, ["chat", "--once", "what is 6*7?"])
+        yield* provider.arrived(0)
+        const made = yield* Program.run(at, ["backup", "saved", "--json"])
+        assert.strictEqual(made.code, 0, made.stderr)
+        assert.strictEqual((yield* Program.run(at, ["backup", "saved"])).code, 1)
+        assert.include(
+          (yield* Program.run(at, ["verify", "saved"])).stdout,
+          "Sound: saved\n  1 thread, 2 entries, 1 turn"
+        )
+        assert.include((yield* Program.run(at, ["verify"])).stdout, "Sound: ")
+        yield* end(first, "SIGKILL")
+
+        const other = { home: at.home, data: join(at.home, "other") }
+        const dry = yield* Program.run(other, ["restore", "saved", "--dry-run"])
+        assert.include(dry.stdout, "1 thread and 0 replies were owed in it and would be held", dry.stderr)
+        const files = yield* FileSystem.FileSystem
+        assert.isFalse(yield* files.exists(join(other.data, "troupe.db")))
+        const restored = yield* Program.run(other, ["restore", "saved"])
+        assert.include(restored.stdout, "are held", restored.stderr)
+
+        const second = yield* Program.daemon(other, settings(provider.baseUrl))
+        yield* second.says("restored copy")
+        assert.include(
+          (yield* Program.run(other, ["status"])).stdout,
+          "held        1 thread and 0 replies of a restored copy"
+        )
+        const held = yield* Program.run(other, ["held"])
+        assert.include(held.stdout, "console:main  a turn was at work")
+        assert.strictEqual(provider.received.length, 1)
+        assert.include((yield* Program.run(other, ["held", "--release"])).stdout, "Released: 1 thread and 0 replies.")
+        const history = Effect.map(Program.run(other, ["history", "main"]), ({ stdout }) => stdout)
+        const answered = yield* Effect.repeat(history, {
+          until: (text) => text.includes("It is 42."),
+          schedule: Schedule.spaced("200 millis")
+        })
+        assert.include(answered, "what is 6*7?")
+        assert.include((yield* Program.run(other, ["held"])).stdout, "Nothing is held.")
+        yield* end(second, "SIGTERM")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+})

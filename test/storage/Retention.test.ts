@@ -1,0 +1,137 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
+import { join } from "node:path"
+import * as Database from "../../layers/storage/Database.ts"
+import * as Retention from "../../layers/storage/Retention.ts"
+import * as Settings from "../../src/config/Settings.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { answerWith, answered, message, reply, startTurn } from "../laws/Messages.ts"
+import * as Store from "../laws/Store.ts"
+
+const surroundings = (settings: Settings.SettingsInput = {}) =>
+  Layer.mergeAll(
+    Database.layerMemory,
+    Layer.orDie(Settings.Settings.layer(settings)),
+    Layer.effect(
+      DataDirectory,
+      Effect.gen(function* () {
+        const path = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+        return { path, file: (name: string) => join(path, name) }
+      })
+    )
+  ).pipe(Layer.provideMerge(NodeServices.layer), Layer.orDie)
+
+const count = (table: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql<{ readonly n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
+  )
+
+describe("retention", () => {
+  it.effect("records go at the end of their time, what is owed and what was said stay for ever", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const process = yield* Store.startProcess
+      const { messageId } = yield* answerWith(process, [reply("hi"), reply("stuck")])
+      const [taken] = yield* process.outbox.take("push", 1)
+      assert(taken !== undefined)
+      yield* process.outbox.delivered(taken.id)
+      const owed = yield* process.journal.accept(message({ thread: "console:owed" }))
+      const entries = yield* count("thread_entries")
+
+      yield* TestClock.adjust("29 days")
+      assert.deepInclude(yield* Retention.run, { replies: 0, messages: 0 })
+      yield* TestClock.adjust("2 days")
+      assert.deepInclude(yield* Retention.run, { replies: 1, messages: 0 })
+      assert.strictEqual((yield* process.threads.receipt(messageId)).state, "answered")
+      yield* TestClock.adjust("60 days")
+      assert.deepInclude(yield* Retention.run, { replies: 0, messages: 1 })
+      assert.strictEqual((yield* process.threads.receipt(owed.messageId)).state, "accepted")
+      assert.strictEqual(yield* count("outbox"), 1)
+      assert.strictEqual(yield* count("thread_entries"), entries)
+    }).pipe(Effect.scoped, Effect.provide(surroundings()))
+  )
+
+  it.effect("as long as its record is kept, a message that comes twice is one message", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const process = yield* Store.startProcess
+      const same = message({ externalId: "same", thread: "console:same" })
+      const { threadId, messageId } = yield* process.journal.accept(same)
+      const claim = yield* process.journal.claim(threadId)
+      const turnId = yield* startTurn(process, claim, [messageId])
+      yield* process.journal.endTurn(claim, answered(turnId))
+      yield* TestClock.adjust("89 days")
+      yield* Retention.run
+      assert.isTrue((yield* process.journal.accept(same)).duplicate)
+      yield* TestClock.adjust("2 days")
+      yield* Retention.run
+      assert.isFalse((yield* process.journal.accept(same)).duplicate)
+    }).pipe(Effect.scoped, Effect.provide(surroundings()))
+  )
+
+  it.effect("a run does a bounded amount, and the runs after it the rest", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const sql = yield* SqlClient.SqlClient
+      const process = yield* Store.startProcess
+      const { threadId } = yield* answerWith(process, [])
+      yield* sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+        INSERT INTO outbox (id, thread_id, channel, chat, payload, state, next_attempt_at, created_at, ended_at)
+        SELECT 'out_0' || printf('%025d', i), ${threadId}, 'push', '1', '{}', 'delivered', 0, 0, 0 FROM n`
+      assert.strictEqual((yield* Retention.run).replies, 20_000)
+      assert.strictEqual((yield* Retention.run).replies, 5_000)
+      const plan = yield* sql.unsafe<{ readonly detail: string }>(
+        "EXPLAIN QUERY PLAN SELECT ord FROM outbox WHERE id < 'out_1' AND ended_at < 5 ORDER BY id LIMIT 5"
+      )
+      assert.match(plan.map(({ detail }) => detail).join(), /SEARCH outbox USING INDEX/)
+    }).pipe(Effect.scoped, Effect.provide(surroundings()))
+  )
+
+  it.effect("earlier lives of the process go, but not those that a thread names", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const owner = yield* Store.startProcess
+      const { threadId } = yield* owner.journal.accept(message())
+      yield* owner.journal.claim(threadId)
+      yield* Effect.scoped(Store.startProcess)
+      yield* Effect.scoped(Store.startProcess)
+      yield* TestClock.adjust("40 days")
+      assert.strictEqual((yield* Retention.run).incarnations, 2)
+      assert.strictEqual(yield* count("incarnations"), 2)
+    }).pipe(Effect.scoped, Effect.provide(surroundings()))
+  )
+
+  it.effect("outputs in files go by age, then by size from the oldest on; other files stay", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const directory = yield* DataDirectory
+      const { tools } = yield* Settings.Settings
+      const folder = join(directory.file("files"), tools.tool_output_spill.subdir)
+      yield* files.makeDirectory(folder, { recursive: true })
+      const now = Date.UTC(2026, 5, 1)
+      yield* TestClock.setTime(now)
+      const write = Effect.fnUntraced(function* (name: string, hours: number, bytes = 10) {
+        yield* files.writeFileString(join(folder, name), "x".repeat(bytes))
+        yield* files.utimes(join(folder, name), now / 1000 - hours * 3600, now / 1000 - hours * 3600)
+      })
+      const name = (letter: string) => `tool-look-${letter.repeat(16)}.txt`
+      yield* write(name("a"), 31 * 24)
+      yield* write(`.${name("b")}.unfinished`, 31 * 24)
+      yield* write("notes-of-mine.txt", 400 * 24)
+      yield* write(name("c"), 48, 600)
+      yield* write(name("d"), 24, 600)
+      yield* write(name("e"), 0, 600)
+      assert.strictEqual((yield* Retention.run).files, 3)
+      assert.deepStrictEqual((yield* files.readDirectory(folder)).toSorted(), [
+        "notes-of-mine.txt",
+        name("d"),
+        name("e")
+      ])
+    }).pipe(Effect.scoped, Effect.provide(surroundings({ retention: { spill_max_bytes: 1300 } })))
+  )
+})

@@ -1,0 +1,90 @@
+/** The store on a real small disk that is full, and one that is made read-only. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as JournalLive from "../../layers/conversation/Journal.ts"
+import * as Backup from "../../layers/storage/Backup.ts"
+import { Journal } from "../../src/conversation/Journal.ts"
+import { StorageHealth } from "../../src/storage/StorageHealth.ts"
+import * as Program from "../cli/Program.ts"
+import { message } from "../laws/Messages.ts"
+import * as DiskRig from "../rigs/DiskRig.ts"
+import * as RawHttp from "../rpc/RawHttp.ts"
+
+/** Runs with a small disk, where one can be mounted. */
+const onSmallDisk = <A, E>(
+  use: (path: string) => Effect.Effect<A, E, Journal | StorageHealth | FileSystem.FileSystem>
+) =>
+  Effect.gen(function* () {
+    const path = yield* DiskRig.tmpfs(4)
+    if (path === undefined) return
+    const layer = Layer.provideMerge(JournalLive.layer, DiskRig.store(path))
+    yield* Effect.provide(use(path), Layer.fresh(layer))
+    assert.deepStrictEqual((yield* Backup.check(`${path}/troupe.db`, true)).problems, [])
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+/** Leaves no byte free. */
+const fill = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  for (const bytes of [1 << 20, 1 << 16, 1 << 12, 1]) {
+    const add = files.writeFile(`${path}/filler`, new Uint8Array(bytes), { flag: "a" })
+    yield* Effect.ignore(Effect.forever(add))
+  }
+})
+
+const long = "x".repeat(12_000)
+
+describe("a small disk", () => {
+  it.live("that is full refuses the message whole; with room again the next one is accepted", () =>
+    onSmallDisk((path) =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const files = yield* FileSystem.FileSystem
+        const { failing } = yield* StorageHealth
+        yield* journal.accept(message({ text: long, externalId: "first" }))
+        yield* fill(path)
+        // What the log has of room is used up first.
+        const refused = yield* Effect.flip(Effect.forever(journal.accept(message({ text: long }))))
+        assert.strictEqual(refused.reason, "full")
+        assert.strictEqual((yield* failing)?.reason, "full")
+        assert.isTrue((yield* journal.accept(message({ externalId: "first" }))).duplicate)
+        yield* files.remove(`${path}/filler`)
+        const { duplicate } = yield* journal.accept(message({ text: long, externalId: "again" }))
+        assert.isFalse(duplicate)
+        assert.isNull(yield* failing)
+      })
+    )
+  )
+
+  it.live(
+    "fails the daemon's health and its clients, with their own exit code, for as long as it is full",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* DiskRig.tmpfs(8)
+        if (path === undefined) return
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const at = { home, data: path }
+        const daemon = yield* Program.daemon(at, "[logging]\nfile = false\n")
+        const url = /http:\/\/127\.0\.0\.1:\d+/.exec(daemon.output())?.[0] ?? ""
+        const health = Effect.map(RawHttp.send(url, { path: "/health" }), ({ body, status }) => [status, body])
+        const say = (text: string) => Program.run(at, ["chat", "--once", "-"], { input: text })
+        assert.strictEqual((yield* say("hello")).code, 0)
+        yield* fill(path)
+        // More than the log has of room in what it has taken already.
+        const refused = yield* say("what is 1+1? ".repeat(70_000))
+        assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
+        assert.match(refused.stderr, /^troupe: The store cannot be used now: the disk is full\./m)
+        assert.deepStrictEqual(yield* health, [503, `{"status":"failing","oldest_owed_ms":null}`])
+        const { stdout } = yield* Program.run(at, ["status"])
+        assert.match(stdout, /store +cannot be written since .*\(full\)/)
+        yield* files.remove(`${path}/filler`)
+        yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
+        assert.strictEqual((yield* say("hello")).code, 0)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+})
