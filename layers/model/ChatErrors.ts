@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { APIConnectionError, APIError } from "openai"
-import { contextLength, transportError } from "../../src/model/ModelError.ts"
+import { contextLength, refusedHere, transportError } from "../../src/model/ModelError.ts"
 import * as Secrets from "../../src/model/Secrets.ts"
 import * as Text from "../../src/model/Text.ts"
 
@@ -29,7 +29,11 @@ export interface Target {
 /** Reads a thrown value. `now` is the current time, for dates in `Retry-After`. */
 export const fromThrown = (thrown: unknown, target: Target, now: number): AiError.AiError => {
   if (thrown instanceof APIConnectionError) {
-    return transportError("connect-failed", unreachable(target, codeOf(thrown)))
+    const code = codeOf(thrown)
+    const words = unreachable(target, code)
+    return code === "ECONNREFUSED" && isLoopback(target.baseUrl)
+      ? refusedHere(words)
+      : transportError("connect-failed", words)
   }
   if (thrown instanceof APIError) {
     const body = decodeBody(thrown.error)
@@ -211,6 +215,10 @@ const unreachable = (target: Target, code: string): string => {
 /** Host and port only: an address may hold credentials or a query. */
 export const hostOf = (baseUrl: string): string =>
   URL.canParse(baseUrl) ? new URL(baseUrl).host : "an invalid address"
+
+/** An address of this machine itself, where a refused connection can only mean that no server runs. */
+const isLoopback = (baseUrl: string): boolean =>
+  URL.canParse(baseUrl) && /^(127(\.\d{1,3}){3}|\[::1\]|(.+\.)?localhost)$/.test(new URL(baseUrl).hostname)
 
 const decodeCause = Schema.decodeUnknownOption(
   Schema.Struct({

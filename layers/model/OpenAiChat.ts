@@ -18,7 +18,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Pull from "effect/Pull"
 import type * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
@@ -69,7 +68,7 @@ export const make = (options: Options, transport: Transport): Effect.Effect<Lang
         let shown = false
         return attempt(options, transport, request, true).pipe(
           Stream.tap(() => Effect.sync(() => void (shown = true))),
-          Stream.retry(Retry.schedule(options.retry).pipe(Schedule.while(() => !shown)))
+          Stream.retry(Retry.schedule({ ...options.retry, repeatable: () => !shown }))
         )
       })
   })

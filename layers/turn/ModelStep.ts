@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
 import type * as Models from "../../src/model/Models.ts"
+import * as Retry from "../../src/model/Retry.ts"
 import * as ToolSchema from "../../src/model/ToolSchema.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
@@ -26,6 +27,8 @@ export interface Request {
   readonly tools: ReadonlyArray<ToolCalls.Offer>
   /** How many more times an empty response is asked for again. */
   readonly retries: number
+  /** Is told before every pause after which the model is asked again. */
+  readonly onRetry: (retrying: Retry.Retrying) => Effect.Effect<void>
   /** `offset`: how much of this kind came before, from 0 again when the response is asked for again. */
   readonly onDelta: (kind: "text" | "reasoning", offset: number, text: string) => Effect.Effect<void>
 }
@@ -46,11 +49,17 @@ export const ask = (request: Request): Effect.Effect<Response, AiError.AiError |
         ? Effect.fail(new EmptyResponse({ attempts: request.retries + 1 }))
         : Effect.succeed(response)
     ),
-    Effect.retry({
-      while: (error) => error._tag === "EmptyResponse",
-      schedule: Schedule.exponential("200 millis"),
-      times: request.retries
-    })
+    Effect.retry(emptyResponses(request)),
+    Effect.provideService(Retry.OnRetry, request.onRetry)
+  )
+
+const emptyResponses = ({ onRetry, retries }: Request) =>
+  Schedule.exponential("200 millis").pipe(
+    Schedule.setInputType<AiError.AiError | EmptyResponse>(),
+    Schedule.while(({ attempt, input }) => Effect.succeed(input._tag === "EmptyResponse" && attempt <= retries)),
+    Schedule.tap(({ attempt, duration }) =>
+      onRetry({ retry: attempt, retries, wait: duration, reason: "The model gave an empty response" })
+    )
   )
 
 const askOnce = Effect.fnUntraced(function* (request: Request) {

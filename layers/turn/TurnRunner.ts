@@ -6,6 +6,7 @@
  */
 import type * as AiError from "effect/ai/AiError"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -92,6 +93,16 @@ const make = Effect.gen(function* () {
       }),
       tools: tools.offers,
       retries: settings.llm.retry_attempts,
+      onRetry: ({ reason, retries, retry, wait }) =>
+        session.publish({
+          _tag: "ModelRetry",
+          ...about,
+          step,
+          retry,
+          retries,
+          waitMillis: Math.round(Duration.toMillis(wait)),
+          reason
+        }),
       onDelta: (kind, offset, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
     }).pipe(Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } }))
     const reasoning = response.reasoning.map(({ text }) => text).join("\n")

@@ -293,6 +293,14 @@ export type Event =
       readonly offset: number
       readonly text: string
     })
+  | (OfTurn & {
+      readonly _tag: "ModelRetry"
+      readonly step: number
+      readonly retry: number
+      readonly retries: number
+      readonly waitMillis: number
+      readonly reason: string
+    })
   | (OfTurn & { readonly _tag: "Reasoning"; readonly step: number; readonly text: string })
   | (OfTurn & {
       readonly _tag: "ToolCall"

@@ -28,6 +28,18 @@ export const Event = Schema.TaggedUnion({
     offset: Schema.Int,
     text: Schema.String
   },
+  /**
+   * The request to the model failed and is about to be sent again. `retry` counts the retries of this step from 1, of at most
+   * `retries`; `waitMillis` is how long until then; `reason` is one line for a person.
+   */
+  ModelRetry: {
+    ...turn,
+    step: Schema.Int,
+    retry: Schema.Int,
+    retries: Schema.Int,
+    waitMillis: Schema.Int,
+    reason: Schema.String
+  },
   /** One step's whole reasoning. */
   Reasoning: { ...turn, step: Schema.Int, text: Schema.String },
   /** Around every tool call. `detail` is redacted and clipped: raw arguments never leave the tool layer. */

@@ -65,6 +65,21 @@ export const transportError = (code: TransportCode, description: string): AiErro
   })
 }
 
+/** A server on this machine that refuses the connection: nobody has started it. Only a start of it would help. */
+export const refusedHere = (description: string): AiError.AiError =>
+  AiError.make({
+    module: "Model",
+    method: "request",
+    reason: new AiError.InternalProviderError({
+      description,
+      metadata: { [metadataKey]: { code: "connect-failed", nothingListens: true } }
+    })
+  })
+
+/** Whether this is an error made by `refusedHere`. */
+export const nothingListens = (error: AiError.AiError): boolean =>
+  "metadata" in error.reason && isRefusedHere(error.reason.metadata[metadataKey])
+
 /** The transport code of an error made by `transportError`. */
 export const transportCode = (error: AiError.AiError): TransportCode | undefined => {
   if (!("metadata" in error.reason)) return undefined
@@ -94,6 +109,8 @@ export const describe = (error: AiError.AiError): ModelFailure => {
     retryAfter: error.retryAfter
   }
 }
+
+const isRefusedHere = Schema.is(Schema.Struct({ nothingListens: Schema.Literal(true) }))
 
 const isTransportMetadata = Schema.is(Schema.Struct({ code: TransportCode }))
 

@@ -2,16 +2,36 @@
  * When a failed request to a model is tried again. Retries have this one owner: SDKs are told not to.
  */
 import type * as AiError from "effect/ai/AiError"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import * as ModelError from "./ModelError.ts"
 
 export interface RetryOptions {
   /** Tries after the first one. */
   readonly attempts: number
   /** Pause before the first of them; doubles each time. */
   readonly delay: Duration.Duration
+  /** Whether the request may still be repeated; always, when left out. */
+  readonly repeatable?: () => boolean
 }
+
+/** A retry that is about to come. */
+export interface Retrying {
+  /** Counts from 1. */
+  readonly retry: number
+  /** The most there will be. */
+  readonly retries: number
+  readonly wait: Duration.Duration
+  /** One line for a person. */
+  readonly reason: string
+}
+
+/** Is told of every retry before its pause. Who asks a model provides it; by default nobody is told. */
+export const OnRetry = Context.Reference<(retrying: Retrying) => Effect.Effect<void>>("troupe/model/OnRetry", {
+  defaultValue: () => () => Effect.void
+})
 
 /**
  * The longest pause inside a request. A provider that asks for more gets no retry here: the error, which carries the
@@ -19,15 +39,44 @@ export interface RetryOptions {
  */
 const longestPause = Duration.minutes(1)
 
+/**
+ * How long a server on this machine that nobody has started is waited for, and how long at most between two looks. One that
+ * is being restarted comes back within that; one that was never started is worth telling at once.
+ */
+const patienceForLocalServer = Duration.seconds(2)
+const longestLocalPause = Duration.seconds(1)
+
 /** Retries retryable errors; what the provider asks for in `retryAfter` is the least that is waited. */
 export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Duration, AiError.AiError> =>
   Schedule.exponential(options.delay).pipe(
     Schedule.setInputType<AiError.AiError>(),
-    Schedule.while(({ attempt, input }) => Effect.succeed(attempt <= options.attempts && isWorthRetrying(input))),
-    Schedule.modifyDelay(({ duration, input }) =>
-      Effect.succeed(Duration.max(Duration.min(duration, longestPause), input.retryAfter ?? Duration.zero))
+    Schedule.while(({ attempt, elapsed, input }) =>
+      Effect.succeed(
+        attempt <= options.attempts &&
+          (options.repeatable === undefined || options.repeatable()) &&
+          isWorthRetrying(input, elapsed)
+      )
+    ),
+    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(pause(duration, input))),
+    Schedule.tap(({ attempt, duration, input }) =>
+      Effect.flatMap(OnRetry, (onRetry) =>
+        onRetry({
+          retry: attempt,
+          retries: options.attempts,
+          wait: duration,
+          reason: ModelError.describe(input).message
+        })
+      )
     )
   )
 
-const isWorthRetrying = (error: AiError.AiError) =>
-  error.isRetryable && (error.retryAfter === undefined || Duration.isLessThanOrEqualTo(error.retryAfter, longestPause))
+const isWorthRetrying = (error: AiError.AiError, elapsedMillis: number) => {
+  if (!error.isRetryable) return false
+  if (ModelError.nothingListens(error)) return elapsedMillis < Duration.toMillis(patienceForLocalServer)
+  return error.retryAfter === undefined || Duration.isLessThanOrEqualTo(error.retryAfter, longestPause)
+}
+
+const pause = (planned: Duration.Duration, error: AiError.AiError) =>
+  ModelError.nothingListens(error)
+    ? Duration.min(planned, longestLocalPause)
+    : Duration.max(Duration.min(planned, longestPause), error.retryAfter ?? Duration.zero)

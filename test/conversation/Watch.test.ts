@@ -68,6 +68,26 @@ describe("a watcher", () => {
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: () => [text("hi", " there")] })))
   )
 
+  it.effect("is told that the model is asked again, why, and when", () =>
+    Effect.gen(function* () {
+      const troupe = yield* Troupe
+      const accepted = yield* troupe.accept("hello")
+      const items = yield* Fixtures.whileTimePasses(
+        collectTo(accepted.threadId, 1, (item) => item._tag === "Live" && item.event._tag === "TurnCompleted")
+      )
+      const retries = items.flatMap((item) =>
+        item._tag === "Live" && item.event._tag === "ModelRetry" ? [item.event] : []
+      )
+      assert.deepStrictEqual(
+        retries.map(({ reason, retries, retry, step, waitMillis }) => [step, retry, retries, waitMillis, reason]),
+        [
+          [1, 1, 3, 200, "The model gave an empty response"],
+          [1, 2, 3, 400, "The model gave an empty response"]
+        ]
+      )
+    }).pipe(Effect.provide(TestRuntime.layer({ scripts: ({ index }) => (index < 2 ? [] : [text("there")]) })))
+  )
+
   it.effect("of a thread that does not exist is told so", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Stream.runDrain(watch(yield* Ids.makeThreadId, 1)))

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
+import { APIConnectionError } from "openai"
 import * as ChatErrors from "../../layers/model/ChatErrors.ts"
 import * as Retry from "../../src/model/Retry.ts"
 
@@ -58,6 +59,77 @@ describe("Retry", () => {
       assert.deepStrictEqual(yield* sentAt(new AiError.InvalidRequestError({})), [0])
     })
   )
+})
+
+/** What is told of the retries of an always failing request: which, of how many, after how many seconds, and why. */
+const told = Effect.fnUntraced(function* (failure: AiError.AiError, repeatable?: () => boolean) {
+  const retries: Array<readonly [number, number, number, string]> = []
+  const fiber = yield* Effect.fail(failure).pipe(
+    Effect.retry(Retry.schedule({ ...options, ...(repeatable === undefined ? {} : { repeatable }) })),
+    Effect.provideService(Retry.OnRetry, ({ reason, retries: most, retry, wait }) =>
+      Effect.sync(() => void retries.push([retry, most, Duration.toSeconds(wait), reason]))
+    ),
+    Effect.exit,
+    Effect.forkChild
+  )
+  yield* TestClock.adjust("1 day")
+  yield* Fiber.join(fiber)
+  return retries
+})
+
+describe("who asks", () => {
+  it.effect("is told of every retry before its pause, and of none that does not come", () =>
+    Effect.gen(function* () {
+      const failure = error(new AiError.InternalProviderError({ description: "It is down" }))
+      assert.deepStrictEqual(yield* told(failure), [
+        [1, 3, 2, "It is down"],
+        [2, 3, 4, "It is down"],
+        [3, 3, 8, "It is down"]
+      ])
+      assert.deepStrictEqual(yield* told(error(new AiError.InvalidRequestError({}))), [])
+      assert.deepStrictEqual(yield* told(failure, () => false), [])
+    })
+  )
+})
+
+describe("a server on this machine that refuses the connection", () => {
+  const refusedAt = (baseUrl: string, code = "ECONNREFUSED") =>
+    ChatErrors.fromThrown(
+      new APIConnectionError({ cause: Object.assign(new Error("connect"), { code }) }),
+      { provider: "local", model: "m", baseUrl },
+      0
+    )
+
+  for (const host of ["127.0.0.1", "127.9.9.9", "localhost", "[::1]", "models.localhost"]) {
+    it.effect(`is waited for two seconds at ${host}`, () =>
+      Effect.gen(function* () {
+        const retries = yield* told(refusedAt(`http://${host}:9/v1`))
+        assert.deepStrictEqual(
+          retries.map(([retry, , wait]) => [retry, wait]),
+          [
+            [1, 1],
+            [2, 1]
+          ]
+        )
+        assert.include(retries[0]?.[3] ?? "", `${host}:9: nothing listens there. Start it`)
+      })
+    )
+  }
+
+  for (const [name, failure] of [
+    ["another machine", refusedAt("http://10.0.0.7:9/v1")],
+    ["a name that only looks like one of this machine", refusedAt("http://localhost.example.net:9/v1")],
+    ["another failure", refusedAt("http://127.0.0.1:9/v1", "ECONNRESET")]
+  ] as const) {
+    it.effect(`${name} is waited for as configured`, () =>
+      Effect.map(told(failure), (retries) =>
+        assert.deepStrictEqual(
+          retries.map(([, , wait]) => wait),
+          [2, 4, 8]
+        )
+      )
+    )
+  }
 })
 
 describe("retryAfterOf", () => {
