@@ -11,13 +11,20 @@ import * as Retry from "../../src/model/Retry.ts"
 import * as ToolSchema from "../../src/model/ToolSchema.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+import * as ResponseParts from "../../src/turn/ResponseParts.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 
 /** The model said nothing and called nothing, every time it was asked. */
-export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyResponse", { attempts: Schema.Int }) {
+export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyResponse", {
+  attempts: Schema.Int,
+  /** It ran into the limit of its output, which another try will not change. */
+  outOfTokens: Schema.Boolean
+}) {
   readonly code = "model:empty_response"
   override get message() {
-    return `The model gave an empty response ${this.attempts} times in a row.`
+    return this.outOfTokens
+      ? "The model used up its output before it said anything. Raise [llm].max_new_tokens, or lower [llm].reasoning_effort."
+      : `The model gave an empty response ${this.attempts} times in a row.`
   }
 }
 
@@ -33,9 +40,7 @@ export interface Request {
   readonly onDelta: (kind: "text" | "reasoning", offset: number, text: string) => Effect.Effect<void>
 }
 
-export interface Response {
-  readonly text: string
-  readonly reasoning: ReadonlyArray<Entry.Reasoning>
+export interface Response extends ResponseParts.Kept {
   readonly calls: ReadonlyArray<Entry.ToolCallRequest>
   readonly finishReason: string
   readonly usage: Entry.Usage
@@ -46,7 +51,7 @@ export const ask = (request: Request): Effect.Effect<Response, AiError.AiError |
   askOnce(request).pipe(
     Effect.flatMap((response) =>
       response.text.trim() === "" && response.calls.length === 0
-        ? Effect.fail(new EmptyResponse({ attempts: request.retries + 1 }))
+        ? Effect.fail(nothingSaid(response.finishReason, request.retries + 1))
         : Effect.succeed(response)
     ),
     Effect.retry(emptyResponses(request)),
@@ -56,30 +61,47 @@ export const ask = (request: Request): Effect.Effect<Response, AiError.AiError |
 const emptyResponses = ({ onRetry, retries }: Request) =>
   Schedule.exponential("200 millis").pipe(
     Schedule.setInputType<AiError.AiError | EmptyResponse>(),
-    Schedule.while(({ attempt, input }) => Effect.succeed(input._tag === "EmptyResponse" && attempt <= retries)),
+    Schedule.while(({ attempt, input }) => Effect.succeed(isWorthAsking(input) && attempt <= retries)),
     Schedule.tap(({ attempt, duration }) =>
       onRetry({ retry: attempt, retries, wait: duration, reason: "The model gave an empty response" })
     )
   )
 
+const isWorthAsking = (error: AiError.AiError | EmptyResponse) => error._tag === "EmptyResponse" && !error.outOfTokens
+
+const nothingSaid = (finishReason: string, attempts: number): AiError.AiError | EmptyResponse =>
+  finishReason === "content-filter" ? withheld : new EmptyResponse({ attempts, outOfTokens: finishReason === "length" })
+
 const askOnce = Effect.fnUntraced(function* (request: Request) {
-  const gathered = new Gathered()
+  const gatherer = ResponseParts.gather()
+  const calls: Array<{ readonly name: string; readonly arguments: string }> = []
+  let finishReason: string = TurnState.unfinished
+  let usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
+  const add = (kind: "text" | "reasoning", part: { readonly id: string; readonly metadata: ResponseParts.Metadata }) =>
+    Effect.sync(() => void gatherer.add(kind, part.id, "", part.metadata))
+
   yield* Stream.runForEach(
     ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
-    (part) => {
+    (part): Effect.Effect<void, AiError.AiError> => {
       switch (part.type) {
         case "text-delta":
-          gathered.text += part.delta
-          return request.onDelta("text", gathered.text.length - part.delta.length, part.delta)
+          return request.onDelta("text", gatherer.add("text", part.id, part.delta, part.metadata), part.delta)
         case "reasoning-delta":
-          gathered.reason(part.id, part.delta)
-          return request.onDelta("reasoning", gathered.reasonedChars - part.delta.length, part.delta)
+          return request.onDelta("reasoning", gatherer.add("reasoning", part.id, part.delta, part.metadata), part.delta)
+        case "text-start":
+        case "text-end":
+          return add("text", part)
+        case "reasoning-start":
+        case "reasoning-end":
+          return add("reasoning", part)
         case "tool-call":
-          gathered.calls.push({ name: part.name, arguments: argumentsText(part.params) })
+          calls.push({ name: part.name, arguments: argumentsText(part.params) })
+          gatherer.call(part.metadata)
           return Effect.void
         case "finish":
-          gathered.finishReason = part.reason
-          gathered.usage = usageOf(part.usage)
+          finishReason = part.reason
+          usage = usageOf(part.usage)
+          gatherer.whole(part.metadata)
           return Effect.void
         case "error":
           // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
@@ -90,15 +112,20 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
     }
   )
   return {
-    text: gathered.text,
-    reasoning: [...gathered.reasoning.values()].map((text) => ({ text })),
+    ...gatherer.kept(),
     // Providers repeat ids, leave them out or reuse them in a later turn; ours are unique for ever.
-    calls: yield* Effect.forEach(gathered.calls, (call) =>
-      Effect.map(Ids.makeCallId, (callId) => ({ callId, ...call }))
-    ),
-    finishReason: gathered.finishReason,
-    usage: gathered.usage
+    calls: yield* Effect.forEach(calls, (call) => Effect.map(Ids.makeCallId, (callId) => ({ callId, ...call }))),
+    finishReason,
+    usage
   }
+})
+
+const withheld = AiError.make({
+  module: "ModelStep",
+  method: "ask",
+  reason: new AiError.ContentPolicyError({
+    description: "The provider withheld the answer because of its content rules"
+  })
 })
 
 const reportedError = AiError.make({
@@ -106,20 +133,6 @@ const reportedError = AiError.make({
   method: "ask",
   reason: new AiError.UnknownError({ description: "The provider reported an error in the middle of its response" })
 })
-
-class Gathered {
-  text = ""
-  readonly reasoning = new Map<string, string>()
-  reasonedChars = 0
-  readonly calls: Array<{ readonly name: string; readonly arguments: string }> = []
-  finishReason: string = TurnState.unfinished
-  usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
-
-  reason(id: string, delta: string) {
-    this.reasonedChars += delta.length
-    this.reasoning.set(id, (this.reasoning.get(id) ?? "") + delta)
-  }
-}
 
 /** Adapters hand over the text as it came; an object only where there never was a text. */
 const argumentsText = (params: unknown): string => (typeof params === "string" ? params : JSON.stringify(params ?? {}))

@@ -89,7 +89,8 @@ const make = Effect.gen(function* () {
       prompt: History.render(session.entries(), {
         system,
         maxMessages: settings.memory.max_history_messages,
-        turnId
+        turnId,
+        reader: model
       }),
       tools: tools.offers,
       retries: settings.llm.retry_attempts,
@@ -105,7 +106,10 @@ const make = Effect.gen(function* () {
         }),
       onDelta: (kind, offset, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
     }).pipe(Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } }))
-    const reasoning = response.reasoning.map(({ text }) => text).join("\n")
+    const reasoning = response.reasoning
+      .map(({ text }) => text)
+      .join("\n")
+      .trim()
     if (reasoning !== "") yield* session.publish({ _tag: "Reasoning", ...about, step, text: reasoning })
     return {
       _tag: "AssistantMessage",

@@ -241,6 +241,12 @@ export type Entry =
       readonly provider: string
       readonly model: string
       readonly usage: Usage
+      readonly parts?: ReadonlyArray<{
+        readonly kind: "text" | "reasoning" | "call"
+        readonly chars?: number
+        readonly metadata?: unknown
+      }>
+      readonly metadata?: unknown
       readonly format?: unknown
     }
   | {

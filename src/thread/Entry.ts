@@ -63,6 +63,18 @@ export const Reasoning = Schema.Struct({
 export type Reasoning = typeof Reasoning.Type
 
 /**
+ * One part of a response, in its place among the others. What it says stands in `text`, `reasoning` and `calls`: a `text`
+ * part is the next `chars` UTF-16 code units of the text, the others are the next of their kind. `metadata` is what the
+ * provider wants to read again with it; that of reasoning is with the reasoning.
+ */
+export const ResponsePart = Schema.Struct({
+  kind: Schema.Literals(["text", "reasoning", "call"]),
+  chars: Schema.optionalKey(Schema.Int),
+  metadata: Schema.optionalKey(Schema.Json)
+})
+export type ResponsePart = typeof ResponsePart.Type
+
+/**
  * How a tool call ended. `skipped`: never started, since a newer message or a denial came first; `unknown`: the process
  * died while it ran and the tool may not be run again, so its effects may or may not have happened.
  */
@@ -125,7 +137,11 @@ export const Entry = Schema.TaggedUnion({
   },
   /** Newer messages joined a running turn. */
   MessagesFolded: { turnId: Ids.TurnId, messageIds: Schema.Array(Ids.MessageId) },
-  /** One model response. `step` counts from 1 within the turn. A response without calls answers the turn. */
+  /**
+   * One model response. `step` counts from 1 within the turn. A response without calls answers the turn. `parts` is there
+   * when their order or metadata matter to the provider, `metadata` when the provider gave some for the whole response;
+   * both go back to nobody but the same model.
+   */
   AssistantMessage: {
     turnId: Ids.TurnId,
     step: Schema.Int,
@@ -136,6 +152,8 @@ export const Entry = Schema.TaggedUnion({
     provider: Schema.String,
     model: Schema.String,
     usage: Usage,
+    parts: Schema.optionalKey(Schema.Array(ResponsePart)),
+    metadata: Schema.optionalKey(Schema.Json),
     format: Schema.optionalKey(AnswerFormat)
   },
   /** The one result of a tool call. `text` is what the model reads, `data` the confirmed effects and public fields. */

@@ -2,7 +2,8 @@
  * What the model sees of a thread: the journal rendered as a prompt.
  *
  * This is the border where history is made valid for the pickiest provider: every tool call gets exactly one result right
- * behind it, results without a call are dropped, texts are well formed and never blank, reasoning stays home.
+ * behind it, results without a call are dropped, texts are well formed and never blank, reasoning and metadata go back to
+ * the model that wrote them and to no other.
  */
 import * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
@@ -13,6 +14,7 @@ import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
+import * as ResponseParts from "./ResponseParts.ts"
 
 export interface Options {
   readonly system: string
@@ -20,11 +22,13 @@ export interface Options {
   readonly maxMessages?: number | undefined
   /** The turn that the prompt is for. */
   readonly turnId: Ids.TurnId
+  /** The model that will read it. */
+  readonly reader?: { readonly provider: string; readonly model: string } | undefined
 }
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
-  const messages = trim(collect(entries), options).flatMap((unit) => unit.parts)
+  const messages = trim(collect(entries, options.reader), options).flatMap((unit) => unit.parts)
   const last = messages.at(-1)
   // The turn loop asks only where something is to be answered. This is for histories that it did not write.
   const answerable = last !== undefined && last.role !== "assistant"
@@ -74,7 +78,7 @@ type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type AssistantEntry = Extract<Entry.Entry, { _tag: "AssistantMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
 
-const collect = (entries: ReadonlyArray<Entry.StoredEntry>): ReadonlyArray<Unit> => {
+const collect = (entries: ReadonlyArray<Entry.StoredEntry>, reader: Options["reader"]): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const results = new Map<Ids.CallId, ResultEntry>()
   const made = new Set<Ids.CallId>()
@@ -93,7 +97,7 @@ const collect = (entries: ReadonlyArray<Entry.StoredEntry>): ReadonlyArray<Unit>
           return user === undefined ? [] : [userUnit(entry.turnId, userText(user))]
         })
       case "AssistantMessage":
-        return responseUnit(entry, newCalls(entry), results)
+        return responseUnit(entry, newCalls(entry), results, reader)
       case "Guidance":
         return [userUnit(entry.turnId, entry.text)]
       case "Notice":
@@ -114,33 +118,34 @@ const trim = (units: ReadonlyArray<Unit>, options: Options): ReadonlyArray<Unit>
 const responseUnit = (
   entry: AssistantEntry,
   calls: ReadonlyArray<Entry.ToolCallRequest>,
-  results: ReadonlyMap<Ids.CallId, ResultEntry>
+  results: ReadonlyMap<Ids.CallId, ResultEntry>,
+  reader: Options["reader"]
 ): ReadonlyArray<Unit> => {
-  const text = clean(entry.text)
-  if (calls.length === 0) {
-    return text.trim() === "" ? [] : [{ turnId: entry.turnId, parts: [assistantText(text)] }]
-  }
-  return [
-    {
-      turnId: entry.turnId,
-      parts: [
-        Prompt.assistantMessage({
-          content: [
-            ...(text.trim() === "" ? [] : [Prompt.textPart({ text })]),
-            ...calls.map((call) =>
-              Prompt.toolCallPart({
-                id: call.callId,
-                name: sendableName(call.name),
-                params: argumentsOf(call.arguments),
-                providerExecuted: false
-              })
-            )
-          ]
-        }),
-        Prompt.toolMessage({ content: calls.map((call) => resultPart(call, results.get(call.callId))) })
-      ]
-    }
-  ]
+  if (calls.length === 0 && clean(entry.text).trim() === "") return []
+  const own = reader?.provider === entry.provider && reader.model === entry.model
+  const message = own
+    ? Prompt.assistantMessage({
+        content: ResponseParts.restoreOwn(entry, calls, rendering),
+        options: ResponseParts.metadataOf(entry)
+      })
+    : Prompt.assistantMessage({ content: ResponseParts.restore(entry, calls, rendering) })
+  const answers =
+    calls.length === 0
+      ? []
+      : [Prompt.toolMessage({ content: calls.map((call) => resultPart(call, results.get(call.callId))) })]
+  return [{ turnId: entry.turnId, parts: [message, ...answers] }]
+}
+
+const rendering: ResponseParts.Rendering = {
+  clean: (text) => clean(text),
+  call: (call, options) =>
+    Prompt.toolCallPart({
+      id: call.callId,
+      name: sendableName(call.name),
+      params: argumentsOf(call.arguments),
+      providerExecuted: false,
+      options
+    })
 }
 
 const resultPart = (call: Entry.ToolCallRequest, result: ResultEntry | undefined): Prompt.ToolResultPart =>

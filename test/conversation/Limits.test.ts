@@ -5,7 +5,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as AiError from "effect/ai/AiError"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
-import { end, fail, finish, never, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
+import { end, fail, finish, never, reasoning, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -119,6 +119,22 @@ describe("a turn ends", () => {
       assert.notInclude(Fixtures.kinds(outcome.entries), "AssistantMessage")
     })
   )
+
+  for (const [name, scripted, code, says] of [
+    ["has nothing but its content rules to say", finish("content-filter"), "model:content-policy", "content rules"],
+    ["uses up its output on thoughts", finish("length"), "model:empty_response", "max_new_tokens"]
+  ] as const) {
+    it.effect(`F081 at once when the provider ${name}`, () =>
+      Effect.gen(function* () {
+        const troupe = yield* TestRuntime.TestRuntime
+        const outcome = yield* troupe.say("go")
+        assert.strictEqual(outcome.failure?.code, code)
+        assert.include(outcome.answer, says)
+        assert.notInclude(Fixtures.kinds(outcome.entries), "AssistantMessage")
+        assert.strictEqual((yield* troupe.say("again")).answer, "back")
+      }).pipe(Effect.provide(TestRuntime.layer({ scripts: [[reasoning("Well …"), scripted], [text("back")]] })))
+    )
+  }
 
   it.effect("when the model fails, and the next message works", () =>
     Effect.gen(function* () {

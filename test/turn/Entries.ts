@@ -135,7 +135,7 @@ export const Garbage = Schema.Struct({
   name: Name,
   arguments: Arguments,
   outcome: Schema.Literals(["completed", "failed", "invalid", "denied", "timeout", "cancelled", "skipped", "unknown"]),
-  finishReason: Schema.Literals(["stop", "tool-calls", "length", "unfinished"])
+  finishReason: Schema.Literals(["stop", "tool-calls", "length", "content-filter", "unfinished"])
 })
 
 export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {

@@ -66,6 +66,16 @@ describe("what comes next", () => {
       [response(1, calls(1), { finishReason: TurnState.unfinished })],
       "refuse 1: invalid_tool_arguments"
     ],
+    [
+      "a response that the provider's content rules cut",
+      [response(1, calls(1), { finishReason: "content-filter" })],
+      "refuse 1: invalid_tool_arguments"
+    ],
+    [
+      "a response that broke off",
+      [response(1, calls(1), { finishReason: "error" })],
+      "refuse 1: invalid_tool_arguments"
+    ],
     ["a denial", [response(1, calls(1, 2, 3)), result(1, { outcome: "denied" })], "refuse 23: turn:after_denial"],
     [
       "a denial in the response before",
