@@ -28,7 +28,7 @@ const failuresBeforeGuidance = 2
 /** The finish reason of a response that ended before its provider said that it was complete. */
 export const unfinished = "unfinished"
 /** Finish reasons after which the last call may be incomplete. */
-const cutReasons = [unfinished, "length", "content-filter", "error"]
+const cutReasons = new Set([unfinished, "length", "content-filter", "error"])
 const callLimitCode = "turn:max_tool_calls"
 /** How much of a result takes part in comparing iterations. */
 const iterationSampleChars = 240
@@ -228,7 +228,7 @@ const applyResponse = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "As
   const usage = addUsage(state.usage, entry.usage)
   const base = { ...state, steps: entry.step, usage, inDoubt: false, iteration: [], denied: false }
   if (entry.calls.length > 0) {
-    const cut = cutReasons.includes(entry.finishReason)
+    const cut = cutReasons.has(entry.finishReason)
     return { ...base, pending: entry.calls, answered: false, cut }
   }
   // A declaration is for one answer: what follows it may be of another kind, and must not send its files again.
