@@ -106,7 +106,7 @@ const itemsOf = (
     : Stream.succeed({ _tag: "Live", event })
 }
 
-/** The next entries up to `last` that the watcher has not seen, and whether there may be more. */
+/** The next entries up to `last` that the watcher has not seen, and whether there are more. */
 const nextPage = Effect.fnUntraced(function* (
   threads: Threads.Threads["Service"],
   threadId: Ids.ThreadId,
@@ -115,11 +115,11 @@ const nextPage = Effect.fnUntraced(function* (
 ) {
   const from = yield* Ref.get(cursor)
   const limit = Math.min(pageSize, last - from + 1)
-  const page = limit > 0 ? yield* threads.entries(threadId, { from, limit }) : []
-  const end = page.at(-1)
+  const { entries, next } = yield* threads.entries(threadId, { from, limit })
+  const end = entries.at(-1)
   if (end !== undefined) yield* Ref.set(cursor, end.seq + 1)
-  const items = page.map((stored): WatchItem => ({ _tag: "Entry", stored }))
-  return [items, page.length === pageSize ? Option.some(undefined) : Option.none<undefined>()] as const
+  const items = entries.map((stored): WatchItem => ({ _tag: "Entry", stored }))
+  return [items, next !== null && next <= last ? Option.some(undefined) : Option.none<undefined>()] as const
 })
 
 /** The ways in which the cluster says that it cannot reach an actor now. */

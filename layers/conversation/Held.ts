@@ -87,12 +87,11 @@ const make = Effect.gen(function* () {
   /** A result for every call that has none, so that the history stays valid. */
   const openCalls = Effect.fnUntraced(function* (thread: Ids.ThreadId, turnId: Ids.TurnId) {
     let state = TurnState.initial(turnId)
-    let from = 1
-    for (;;) {
-      const page = yield* threads.entries(thread, { from, limit: pageSize })
-      for (const { entry } of page) state = TurnState.apply(state, entry)
-      from += page.length
-      if (page.length < pageSize) break
+    let from: number | null = 1
+    while (from !== null) {
+      const page: Threads.EntryPage = yield* threads.entries(thread, { from, limit: pageSize })
+      for (const { entry } of page.entries) state = TurnState.apply(state, entry)
+      from = page.next
     }
     return state.pending.map((call) => TurnEntries.refused(turnId, call, TurnEntries.unknownOutcome))
   })

@@ -125,8 +125,9 @@ export const make = Effect.gen(function* () {
       const target: Target = { key: thread.key, thread, history: [] }
       return target
     }
-    const said = Transcript.ofLog(yield* ThreadReading.upTo(threads, threadId, messageId))
-    const target: Target = { key: yield* freshKey, thread: undefined, history: said }
+    const before = yield* ThreadReading.upTo(threads, threadId, messageId, longestMessage)
+    if (before === undefined) return yield* tooLong
+    const target: Target = { key: yield* freshKey, thread: undefined, history: Transcript.ofLog(before) }
     return target
   })
 
@@ -161,7 +162,7 @@ export const make = Effect.gen(function* () {
     if (text.trim() === "")
       return yield* Problem.invalid("messages", "messages: Expected a message that says something.")
     if (text.length <= longestMessage) return text
-    return yield* Problem.refusal(413, `What is to be accepted has more than ${longestMessage} characters.`)
+    return yield* tooLong
   })
 
   /** The message of a request that was sent before. */
@@ -234,6 +235,8 @@ export const make = Effect.gen(function* () {
     )
   })
 })
+
+const tooLong = Effect.fail(Problem.refusal(413, `What is to be accepted has more than ${longestMessage} characters.`))
 
 const decodeKey = Schema.decodeUnknownEffect(Threads.ThreadKey)
 

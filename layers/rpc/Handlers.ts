@@ -79,8 +79,8 @@ export const layer = TroupeRpcs.toLayer(
       Threads: (page) => threads.list(page),
       Thread: ({ thread }) => find(thread),
       History: Effect.fn("Rpc.History")(function* ({ from, limit, thread }) {
-        const { id } = yield* find(thread)
-        return yield* from === undefined ? threads.latest(id, limit) : threads.entries(id, { from, limit })
+        const { entries, id } = yield* find(thread)
+        return yield* threads.entries(id, { from: from ?? Math.max(1, entries - limit + 1), limit })
       }),
       Held: () => held.list,
       Release: ({ how }) => held.release(how),

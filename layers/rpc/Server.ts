@@ -75,7 +75,8 @@ const rpc = Layer.effectDiscard(
   Effect.gen(function* () {
     const router = yield* HttpRouter.HttpRouter
     const overHttp = yield* Effect.updateService(
-      RpcServer.makeProtocolWithHttpEffect(),
+      // A client that reads slowly holds back what is read for it; over a WebSocket it acknowledges each piece.
+      RpcServer.makeProtocolWithHttpEffect({ streamBufferSize: 2 }),
       RpcSerialization.RpcSerialization,
       Body.endsLines
     )

@@ -42,21 +42,37 @@ const make = Effect.gen(function* () {
     return { threads, next }
   }, Defects.orDefect)
 
-  const entries = Effect.fn("Threads.entries")(function* (
-    id: Ids.ThreadId,
-    options: { readonly from: number; readonly limit: number }
-  ) {
+  /** Entries are never changed, so what was measured is what is read. */
+  const between = Effect.fnUntraced(function* (id: Ids.ThreadId, first: number, last: number) {
     const rows = yield* sql<EntryRows.Row>`
       SELECT seq, payload, created_at FROM thread_entries
-      WHERE thread_id = ${id} AND seq >= ${options.from} ORDER BY seq LIMIT ${Math.max(0, options.limit)}`
-    return yield* decodeAll(id, rows)
+      WHERE thread_id = ${id} AND seq BETWEEN ${first} AND ${last} ORDER BY seq`
+    return yield* Effect.forEach(rows, (row): Effect.Effect<Entry.StoredEntry> => EntryRows.decode(id, row))
+  })
+
+  const entries = Effect.fn("Threads.entries")(function* (
+    id: Ids.ThreadId,
+    { from, limit }: { readonly from: number; readonly limit: number }
+  ) {
+    if (limit <= 0) return { entries: [], next: null }
+    // One more than asked tells whether there is another page. The length of a row is known without reading it.
+    const sizes = yield* sql<Size>`
+      SELECT seq, octet_length(payload) AS bytes FROM thread_entries
+      WHERE thread_id = ${id} AND seq >= ${from} ORDER BY seq LIMIT ${limit + 1}`
+    const taken = fitting(sizes, limit)
+    const [first, last] = [taken.at(0), taken.at(-1)]
+    if (first === undefined || last === undefined) return { entries: [], next: null }
+    const next = taken.length < sizes.length ? last.seq + 1 : null
+    return { entries: yield* between(id, first.seq, last.seq), next }
   }, Defects.orDefect)
 
   const latest = Effect.fn("Threads.latest")(function* (id: Ids.ThreadId, limit: number) {
-    const rows = yield* sql<EntryRows.Row>`
-      SELECT seq, payload, created_at FROM thread_entries
+    const sizes = yield* sql<Size>`
+      SELECT seq, octet_length(payload) AS bytes FROM thread_entries
       WHERE thread_id = ${id} ORDER BY seq DESC LIMIT ${Math.max(0, limit)}`
-    return yield* decodeAll(id, rows.toReversed())
+    const taken = fitting(sizes, limit)
+    const [newest, oldest] = [taken.at(0), taken.at(-1)]
+    return newest === undefined || oldest === undefined ? [] : yield* between(id, oldest.seq, newest.seq)
   }, Defects.orDefect)
 
   const receipt = Effect.fn("Threads.receipt")(function* (id: Ids.MessageId) {
@@ -74,8 +90,20 @@ export const layer: Layer.Layer<Threads.Threads, never, SqlClient.SqlClient> = L
 
 type ThreadsShape = Threads.Threads["Service"]
 
-const decodeAll = (id: Ids.ThreadId, rows: ReadonlyArray<EntryRows.Row>) =>
-  Effect.forEach(rows, (row): Effect.Effect<Entry.StoredEntry> => EntryRows.decode(id, row))
+interface Size {
+  readonly seq: number
+  readonly bytes: number
+}
+
+/** As many as make a page, and at least one. */
+const fitting = (sizes: ReadonlyArray<Size>, limit: number): ReadonlyArray<Size> => {
+  let bytes = 0
+  const tooMany = sizes.findIndex((size, index) => {
+    bytes += size.bytes
+    return index >= limit || (index > 0 && bytes > Threads.pageBytes)
+  })
+  return tooMany === -1 ? sizes : sizes.slice(0, tooMany)
+}
 
 interface ReceiptRow {
   readonly thread_id: Ids.ThreadId

@@ -67,8 +67,8 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
 
   const read: Effect.Effect<void> = Effect.suspend(() =>
     Effect.flatMap(threads.entries(run.thread.id, { from: nextSeq, limit: pageSize }), (page) => {
-      for (const stored of page) take(stored)
-      return page.length === pageSize ? read : Effect.void
+      for (const stored of page.entries) take(stored)
+      return page.next === null ? Effect.void : read
     })
   )
   const refresh = Effect.suspend(() =>

@@ -1,5 +1,6 @@
 /** Threads as people read them: one block for each message, one line for each tool call with its one result. */
 import * as DateTime from "effect/DateTime"
+import * as Stream from "effect/Stream"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -39,6 +40,31 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
     }
   })
   return blocks.length === 0 ? "" : `${blocks.join("\n")}\n`
+}
+
+/** Pages cut so that a call and its result, which comes soon after it, are in the same stretch. */
+export const stretches = <E>(
+  pages: Stream.Stream<ReadonlyArray<Entry.StoredEntry>, E>
+): Stream.Stream<ReadonlyArray<Entry.StoredEntry>, E> =>
+  Stream.mapAccum(
+    pages,
+    (): ReadonlyArray<Entry.StoredEntry> => [],
+    (before, page) => {
+      const all = [...before, ...page]
+      const whole = settled(all)
+      return [all.slice(whole), [all.slice(0, whole)]] as const
+    },
+    { onHalt: (left) => [left] }
+  )
+
+/** How many of the first entries have every result of their calls beside them. */
+const settled = (entries: ReadonlyArray<Entry.StoredEntry>): number => {
+  const results = new Set<string>()
+  for (const { entry } of entries) if (entry._tag === "ToolResult") results.add(entry.callId)
+  const open = entries.findIndex(
+    ({ entry }) => entry._tag === "AssistantMessage" && entry.calls.some(({ callId }) => !results.has(callId))
+  )
+  return open === -1 ? entries.length : open
 }
 
 /** How many characters of a call's arguments are shown. */

@@ -37,12 +37,11 @@ export const createTroupe = (options: TroupeOptions): Troupe => {
     watch: (thread, options) => edge.iterate(watch(thread, options?.from ?? 1), options),
     history: (thread, options) =>
       edge.run(
-        called(threadRef(thread), (client, thread) =>
-          client.History({
-            thread,
-            limit: options?.limit ?? 100,
-            ...(options?.from === undefined ? {} : { from: options.from })
-          })
+        called(stretch({ thread, limit: options?.limit ?? 100, from: options?.from ?? null }), (client, stretch) =>
+          Effect.map(
+            Stream.runCollect(client.history({ ...stretch, from: stretch.from ?? undefined })),
+            (pages): ReadonlyArray<Entry.StoredEntry> => pages.flat()
+          )
         ),
         options
       ),
@@ -96,6 +95,13 @@ const reader = <S extends Schema.Constraint & { readonly DecodingServices: never
 
 const threadRef = reader(TroupeRpcs.ThreadRef)
 const page = reader(Schema.NullOr(Threads.ThreadCursor))
+const stretch = reader(
+  Schema.Struct({
+    thread: TroupeRpcs.ThreadRef,
+    limit: TroupeRpcs.PageLimit,
+    from: Schema.NullOr(TroupeRpcs.Seq)
+  })
+)
 const decided = reader(
   Schema.Struct({ thread: TroupeRpcs.ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision })
 )

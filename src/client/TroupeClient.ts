@@ -19,8 +19,12 @@ import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schedule from "effect/Schedule"
 import * as Socket from "effect/socket/Socket"
-import { Authentication, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
+import type * as Stream from "effect/Stream"
+import { Authentication, type EdgeError, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
 import * as Wire from "../rpc/Wire.ts"
+import type * as Entry from "../thread/Entry.ts"
+import type * as Threads from "../thread/Threads.ts"
+import * as History from "./History.ts"
 import * as Watch from "./Watch.ts"
 
 /** Where the daemon is, and what lets one in. */
@@ -44,6 +48,13 @@ export class TroupeClient extends Context.Service<
      * The first connection is not tried again: a stream that never came up fails.
      */
     readonly watch: (options: Watch.Options) => Watch.WatchStream
+    /**
+     * The entries of a thread from `from` on, or the last `limit` ones, in pages that each fit into memory whatever was
+     * said. Asks for a page when the one before has been used.
+     */
+    readonly history: (
+      options: History.Options
+    ) => Stream.Stream<ReadonlyArray<Entry.StoredEntry>, Threads.ThreadNotFound | EdgeError | RpcClientError>
   }
 >()("troupe/client/TroupeClient") {}
 
@@ -89,7 +100,11 @@ export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never
   Layer.effect(
     TroupeClient,
     Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) =>
-      TroupeClient.of({ ...calls, watch: Watch.make((request) => calls.Watch(request)) })
+      TroupeClient.of({
+        ...calls,
+        watch: Watch.make((request) => calls.Watch(request)),
+        history: History.make((request) => calls.History(request))
+      })
     )
   ).pipe(Layer.provide(authenticated(options)))
 

@@ -90,7 +90,11 @@ export const ToolSummary = Schema.Struct({
 })
 export type ToolSummary = typeof ToolSummary.Type
 
-const page = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
+/** A place in the log of a thread; 1 is the beginning. */
+export const Seq = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+/** How many of a list one call may ask for. */
+export const PageLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
 
 export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Status", { success: Status }),
@@ -118,7 +122,7 @@ export class TroupeRpcs extends RpcGroup.make(
   }),
   /** The log of a thread from `from` on, then what happens in it. */
   Rpc.make("Watch", {
-    payload: { thread: ThreadRef, from: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) },
+    payload: { thread: ThreadRef, from: Seq },
     success: Conversations.WatchItem,
     error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable]),
     stream: true
@@ -138,14 +142,17 @@ export class TroupeRpcs extends RpcGroup.make(
     error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable])
   }),
   Rpc.make("Threads", {
-    payload: { limit: page, before: Schema.optionalKey(Threads.ThreadCursor) },
+    payload: { limit: PageLimit, before: Schema.optionalKey(Threads.ThreadCursor) },
     success: Schema.Struct({ threads: Schema.Array(Threads.Thread), next: Schema.NullOr(Threads.ThreadCursor) })
   }),
   Rpc.make("Thread", { payload: { thread: ThreadRef }, success: Threads.Thread, error: Threads.ThreadNotFound }),
-  /** Entries with `seq >= from`, or the last `limit` ones when `from` is absent. */
+  /**
+   * A page of entries with `seq >= from`, or of the last `limit` ones when `from` is absent. A page holds fewer than
+   * `limit` when they are large, but at least one; `next` is the `from` of the next one, null at the end of the log.
+   */
   Rpc.make("History", {
-    payload: { thread: ThreadRef, from: Schema.optionalKey(Schema.Int), limit: page },
-    success: Schema.Array(Entry.StoredEntry),
+    payload: { thread: ThreadRef, from: Schema.optionalKey(Seq), limit: PageLimit },
+    success: Schema.Struct({ entries: Schema.Array(Entry.StoredEntry), next: Schema.NullOr(Schema.Int) }),
     error: Threads.ThreadNotFound
   }),
   /** What a restored copy holds back until it is released. */

@@ -77,18 +77,30 @@ export interface ThreadPage {
 export const ThreadCursor = Schema.Struct({ updatedAt: Schema.Int, id: Ids.ThreadId })
 export type ThreadCursor = typeof ThreadCursor.Type
 
+/**
+ * Bytes of stored entries that are read at once, at most: more than that only when a single entry has more. Whoever reads
+ * a thread holds one page at a time, however much was said in it.
+ */
+export const pageBytes = 1024 * 1024
+
+/** Entries of a thread, oldest first. `next` is the `seq` to go on from; null when these reach the end of the log. */
+export interface EntryPage {
+  readonly entries: ReadonlyArray<Entry.StoredEntry>
+  readonly next: number | null
+}
+
 export class Threads extends Context.Service<
   Threads,
   {
     readonly get: (id: Ids.ThreadId) => Effect.Effect<Thread, ThreadNotFound>
     readonly byKey: (key: ThreadKey) => Effect.Effect<Thread, ThreadNotFound>
     readonly list: (options: { readonly limit: number; readonly before?: ThreadCursor }) => Effect.Effect<ThreadPage>
-    /** Entries with `seq >= from`, oldest first, at most `limit`. */
+    /** Entries with `seq >= from`: at most `limit` and at most `pageBytes`, but at least one if there is one. */
     readonly entries: (
       id: Ids.ThreadId,
       options: { readonly from: number; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>>
-    /** The last `limit` entries, oldest first. */
+    ) => Effect.Effect<EntryPage>
+    /** The last entries, oldest first: at most `limit` and at most `pageBytes`, but at least one if there is one. */
     readonly latest: (id: Ids.ThreadId, limit: number) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>>
     readonly receipt: (id: Ids.MessageId) => Effect.Effect<MessageReceipt, MessageNotFound>
   }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Answer from "../../src/cli/Answer.ts"
 import * as ChatScreen from "../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../src/cli/ChatView.ts"
@@ -367,4 +368,24 @@ describe("SlashCommand", () => {
       assert.notStrictEqual(SlashCommand.parse(`/${name[1]} 1`)?._tag, "Unknown")
     }
   })
+})
+
+describe("a long history", () => {
+  it.effect("reads the same whatever pages it comes in", () =>
+    Effect.gen(function* () {
+      const log = [user("go"), started, assistant("one moment", ["wait"]), result("completed"), assistant("done")]
+      const entries = [...log, ended("answered"), user("and now?"), assistant("", ["wait"])].flatMap((item) =>
+        item._tag === "Entry" ? [item.stored] : []
+      )
+      for (let size = 1; size <= entries.length; size++) {
+        const pages = Stream.rechunk(Stream.fromIterable(entries), size)
+        const shown = yield* Stream.runCollect(
+          Transcript.stretches(Stream.mapArray(pages, (page) => [page])).pipe(
+            Stream.map((stretch) => Transcript.render(stretch, none))
+          )
+        )
+        assert.strictEqual(shown.join(""), Transcript.render(entries, none), `pages of ${size}`)
+      }
+    })
+  )
 })

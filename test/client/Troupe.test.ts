@@ -8,7 +8,10 @@ import ts from "typescript"
 import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { createTroupe, TroupeError } from "../../src/client/index.ts"
 import type { Piece, Troupe } from "../../src/client/index.ts"
+import type { StoredEntry } from "../../src/client/PlainTypes.ts"
+import { Journal } from "../../src/conversation/Journal.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
+import { ThreadKey } from "../../src/thread/Threads.ts"
 import * as Endpoint from "../openai/Endpoint.ts"
 
 const against = <A>(scripts: TestRuntime.Options["scripts"], use: (troupe: Troupe, url: string) => Promise<A>) =>
@@ -85,6 +88,36 @@ describe("createTroupe", () => {
       )
       assert.strictEqual((await troupe.status()).threads, 2)
     })
+  )
+
+  it.live("reads a long history of large messages page after page", () =>
+    Effect.gen(function* () {
+      const { accept } = yield* Journal
+      // Each is six bytes a character where it is stored and sent.
+      const texts = Array.from({ length: 8 }, (_, index) => `${index}${"\u0001".repeat(400_000)}`)
+      for (const [index, text] of texts.entries()) {
+        yield* accept({
+          thread: ThreadKey.make(thread),
+          channel: "rpc",
+          externalId: String(index),
+          sender: {},
+          source: "person",
+          delivery: "after-turn",
+          text,
+          attachments: [],
+          agent: "main"
+        })
+      }
+      const troupe = createTroupe({ url: yield* Endpoint.url, token: Endpoint.token, name: "tests" })
+      const textsOf = (entries: ReadonlyArray<StoredEntry>) =>
+        entries.map(({ entry }) => (entry._tag === "UserMessage" ? entry.text : entry._tag))
+      yield* Effect.promise(async () => {
+        assert.deepStrictEqual(textsOf(await troupe.history(thread)), texts)
+        assert.deepStrictEqual(textsOf(await troupe.history(thread, { limit: 3 })), texts.slice(5))
+        assert.deepStrictEqual(textsOf(await troupe.history(thread, { from: 2, limit: 2 })), texts.slice(1, 3))
+        await troupe.close()
+      })
+    }).pipe(Effect.provide(Endpoint.layer({ scripts: [] })))
   )
 
   it.live("stops a turn, which is how its answer ends", () =>

@@ -76,7 +76,9 @@ const story = Effect.fnUntraced(function* (world: World) {
     const receipts = yield* Effect.forEach([...first, last], ({ messageId }) =>
       Threads.Threads.use((threads) => threads.receipt(messageId))
     )
-    const log = yield* Threads.Threads.use((threads) => threads.entries(last.threadId, { from: 1, limit: 1000 }))
+    const log = yield* Threads.Threads.use((threads) =>
+      Effect.map(threads.entries(last.threadId, { from: 1, limit: 1000 }), ({ entries }) => entries)
+    )
     return { receipts, entries: log.map(({ entry }) => entry), seqs: log.map(({ seq }) => seq) }
   }).pipe(Effect.orDie)
   return { make, tell }

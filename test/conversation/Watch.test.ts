@@ -7,6 +7,7 @@ import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import type * as Watching from "../../src/conversation/Conversations.ts"
 import { lag } from "../../src/event/EventBus.ts"
+import { Journal } from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
 import { gate, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -86,6 +87,36 @@ describe("a watcher", () => {
         ]
       )
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: ({ index }) => (index < 2 ? [] : [text("there")]) })))
+
+  it.effect("is given a long log of large messages piece by piece, as it asks for them", () =>
+    Effect.gen(function* () {
+      const { accept } = yield* Journal
+      const text = "x".repeat(Threads.pageBytes / 4)
+      const [first] = yield* Effect.forEach(upTo(1, 20), (number) =>
+        accept({
+          thread: Threads.ThreadKey.make("test:large"),
+          channel: "test",
+          externalId: String(number),
+          sender: {},
+          source: "person",
+          delivery: "after-turn",
+          text,
+          attachments: [],
+          agent: "main"
+        })
+      )
+      const pieces: Array<number> = []
+      let read = 0
+      const items = watch(first?.threadId ?? (yield* Ids.makeThreadId), 1)
+      yield* Stream.runForEachArray(Stream.take(items, 20), (piece) =>
+        Effect.sync(() => {
+          read += seqs(piece).length
+          pieces.push(seqs(piece).length * text.length)
+        })
+      )
+      assert.strictEqual(read, 20)
+      assert.isAtMost(Math.max(...pieces), Threads.pageBytes)
+    }).pipe(Effect.provide(TestRuntime.layer({ scripts: [] })))
   )
 
   it.effect("of a thread that does not exist is told so", () =>

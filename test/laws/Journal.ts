@@ -44,7 +44,7 @@ const accepting = (law: Law) => {
       const byThread = Map.groupBy(receipts, (receipt) => receipt.threadId)
       assert.strictEqual(byThread.size, 50)
       for (const [threadId, own] of byThread) {
-        const entries = yield* threads.entries(threadId, { from: 1, limit: 100 })
+        const { entries } = yield* threads.entries(threadId, { from: 1, limit: 100 })
         assert.deepStrictEqual(
           entries.map((stored) => stored.seq),
           [1, 2, 3, 4]
@@ -606,7 +606,7 @@ const texts = (law: Law) => {
         const failure = { code: "test:failed", message: given }
         yield* process.journal.endTurn(claim, answered(turnId, { state: "failed", failure, replies: [reply(given)] }))
 
-        const [user, tool] = yield* process.threads.entries(threadId, { from: 3, limit: 2 })
+        const [user, tool] = (yield* process.threads.entries(threadId, { from: 3, limit: 2 })).entries
         assert.deepInclude(user?.entry, { _tag: "UserMessage", messageId, text: stored, sender: { name: stored } })
         assert.deepStrictEqual(tool?.entry, {
           ...result,

@@ -90,4 +90,4 @@ export const answered = (turnId: Ids.TurnId, fields: Partial<Ending> = {}): Endi
 
 /** All entries of a thread. */
 export const logOf = (process: Process, threadId: Ids.ThreadId) =>
-  process.threads.entries(threadId, { from: 1, limit: 100_000 })
+  Effect.map(process.threads.entries(threadId, { from: 1, limit: 100_000 }), ({ entries }) => entries)

@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import * as Ids from "../../src/Ids.ts"
-import { type ThreadCursor, ThreadKey, type ThreadPage } from "../../src/thread/Threads.ts"
+import { type EntryPage, pageBytes, type ThreadCursor, ThreadKey, type ThreadPage } from "../../src/thread/Threads.ts"
 import { beginTurn, guidance, message } from "./Messages.ts"
 import * as Store from "./Store.ts"
 
@@ -57,7 +57,7 @@ const finding = (law: Law) => {
       assert.strictEqual((yield* Effect.flip(threads.byKey(key))).thread, key)
       const messageId = yield* Ids.makeMessageId
       assert.strictEqual((yield* Effect.flip(threads.receipt(messageId))).messageId, messageId)
-      assert.deepStrictEqual(yield* threads.entries(id, { from: 1, limit: 10 }), [])
+      assert.deepStrictEqual(yield* threads.entries(id, { from: 1, limit: 10 }), { entries: [], next: null })
       assert.deepStrictEqual(yield* threads.latest(id, 10), [])
       assert.deepStrictEqual(yield* threads.list({ limit: 10 }), { threads: [], next: null })
     })
@@ -179,14 +179,18 @@ const entries = (law: Law) => {
       const texts = Array.from({ length: 8 }, (_, index) => guidance(turnId, `text ${index}`))
       yield* process.journal.append(claim, texts)
       const page = (from: number, limit: number) =>
-        Effect.map(process.threads.entries(threadId, { from, limit }), (found) => found.map((stored) => stored.seq))
-      assert.deepStrictEqual(yield* page(1, 4), [1, 2, 3, 4])
-      assert.deepStrictEqual(yield* page(5, 4), [5, 6, 7, 8])
-      assert.deepStrictEqual(yield* page(9, 4), [9, 10])
-      assert.deepStrictEqual(yield* page(11, 4), [])
-      assert.deepStrictEqual(yield* page(1, 0), [])
-      assert.deepStrictEqual(yield* page(1, -1), [])
-      assert.deepStrictEqual(yield* page(-5, 2), [1, 2])
+        Effect.map(process.threads.entries(threadId, { from, limit }), (found) => ({
+          seqs: found.entries.map((stored) => stored.seq),
+          next: found.next
+        }))
+      assert.deepStrictEqual(yield* page(1, 4), { seqs: [1, 2, 3, 4], next: 5 })
+      assert.deepStrictEqual(yield* page(5, 4), { seqs: [5, 6, 7, 8], next: 9 })
+      assert.deepStrictEqual(yield* page(7, 4), { seqs: [7, 8, 9, 10], next: null })
+      assert.deepStrictEqual(yield* page(9, 4), { seqs: [9, 10], next: null })
+      assert.deepStrictEqual(yield* page(11, 4), { seqs: [], next: null })
+      assert.deepStrictEqual(yield* page(1, 0), { seqs: [], next: null })
+      assert.deepStrictEqual(yield* page(1, -1), { seqs: [], next: null })
+      assert.deepStrictEqual(yield* page(-5, 2), { seqs: [1, 2], next: 3 })
       const latest = yield* process.threads.latest(threadId, 3)
       assert.deepStrictEqual(
         latest,
@@ -194,6 +198,31 @@ const entries = (law: Law) => {
       )
       assert.strictEqual((yield* process.threads.latest(threadId, 100)).length, 10)
       assert.deepStrictEqual(yield* process.threads.latest(threadId, -1), [])
+    })
+  )
+
+  law(
+    "a page is bounded in bytes too, and holds one entry however large it is",
+    Effect.gen(function* () {
+      const process = yield* Store.startProcess
+      const { claim, threadId, turnId } = yield* beginTurn(process)
+      const large = (count: number) => guidance(turnId, "\u0001é".repeat(count))
+      // In bytes: 8 for each pair, so two and a half to a page, then one that is larger than a page.
+      const part = Math.floor(pageBytes / 8 / 2.5)
+      const texts = [large(part), large(part), large(part), large(pageBytes), large(1), large(part)]
+      yield* process.journal.append(claim, texts)
+      const pages: Array<ReadonlyArray<number>> = []
+      let from: number | null = 3
+      while (from !== null) {
+        const page: EntryPage = yield* process.threads.entries(threadId, { from, limit: 100 })
+        pages.push(page.entries.map(({ seq }) => seq))
+        from = page.next
+      }
+      assert.deepStrictEqual(pages, [[3, 4], [5], [6], [7, 8]])
+      const latest = (limit: number) =>
+        Effect.map(process.threads.latest(threadId, limit), (found) => found.map(({ seq }) => seq))
+      assert.deepStrictEqual(yield* latest(100), [7, 8])
+      assert.deepStrictEqual(yield* latest(1), [8])
     })
   )
 
@@ -234,7 +263,7 @@ const entries = (law: Law) => {
         assert.include(text, `${threadId} ${seq}`)
         assert.notInclude(text, "a secret")
       }
-      assert.strictEqual((yield* process.threads.entries(threadId, { from: 1, limit: 1 })).length, 1)
+      assert.strictEqual((yield* process.threads.entries(threadId, { from: 1, limit: 1 })).entries.length, 1)
     })
   )
 }

@@ -32,6 +32,8 @@ export class Stage extends Context.Service<
     readonly watchers: () => number
     /** Accepting a message with this text dies with the given defect. */
     readonly crashOn: (text: string, defect: unknown) => void
+    /** What watching the thread of this key gives, in place of its log. */
+    readonly replay: (key: Threads.ThreadKey, items: Stream.Stream<Conversations.WatchItem>) => Effect.Effect<void>
     readonly ask: (request: Approvals.ApprovalRequest) => void
   }
 >()("troupe/test/Stage") {}
@@ -46,6 +48,7 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
     const stops: Array<string> = []
     const crashes = new Map<string, unknown>()
     const questions: Array<Approvals.ApprovalRequest> = []
+    const replays = new Map<Ids.ThreadId, Stream.Stream<Conversations.WatchItem>>()
     const happenings = yield* PubSub.unbounded<Conversations.WatchItem>()
     let watchers = 0
     let clock = 0
@@ -115,6 +118,8 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
         Stream.unwrap(
           Effect.gen(function* () {
             const log = yield* logOf(id)
+            const replayed = replays.get(id)
+            if (replayed !== undefined) return replayed
             const live = yield* PubSub.subscribe(happenings)
             watchers++
             yield* Effect.addFinalizer(() => Effect.sync(() => watchers--))
@@ -144,7 +149,11 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
         Effect.sync(() => ({ threads: [...logs.values()].slice(0, limit).map(({ thread }) => thread), next: null })),
       entries: (id, { from, limit }) =>
         Effect.orDie(logOf(id)).pipe(
-          Effect.map(({ entries }) => entries.filter(({ seq }) => seq >= from).slice(0, limit))
+          Effect.map(({ entries }) => {
+            const page = entries.filter(({ seq }) => seq >= from).slice(0, limit)
+            const end = page.at(-1)
+            return { entries: page, next: end === undefined || end.seq === entries.length ? null : end.seq + 1 }
+          })
         ),
       latest: (id, limit) => Effect.map(Effect.orDie(logOf(id)), ({ entries }) => entries.slice(-limit)),
       receipt: (messageId) => Effect.fail(new Threads.MessageNotFound({ messageId }))
@@ -160,6 +169,12 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
       crashOn: (text, defect) => {
         crashes.set(text, defect)
       },
+      replay: Effect.fnUntraced(function* (key, items) {
+        const id = yield* Ids.makeThreadId
+        byKey.set(key, id)
+        logs.set(id, { thread: emptyThread(id, key), entries: [] })
+        replays.set(id, items)
+      }),
       ask: (request) => {
         questions.push(request)
       }

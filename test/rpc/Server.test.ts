@@ -8,10 +8,11 @@ import * as Stream from "effect/Stream"
 import * as Server from "../../layers/rpc/Server.ts"
 import { TroupeClient } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
+import type { WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 import { StorageUnavailable } from "../../src/storage/StorageError.ts"
-import { ThreadKey } from "../../src/thread/Threads.ts"
+import { pageBytes, ThreadKey } from "../../src/thread/Threads.ts"
 import * as FakeConversations from "./FakeConversations.ts"
 import { Stage } from "./FakeConversations.ts"
 import * as RawHttp from "./RawHttp.ts"
@@ -299,6 +300,44 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
       })
       assert.notStrictEqual(chunked.status, 200)
       assert.notInclude(chunked.body, "node_modules")
+    })
+  )
+
+  it.effect("a watcher that does not read holds back what is read for it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const url = yield* TestServer.url
+      const stored = {
+        seq: 1,
+        at: 0,
+        entry: { _tag: "Notice", turnId: yield* Ids.makeTurnId, text: "x".repeat(pageBytes) }
+      } as const
+      let given = 0
+      const log = Stream.range(1, 200).pipe(
+        Stream.rechunk(1),
+        Stream.map((): WatchItem => {
+          given++
+          return { _tag: "Entry", stored }
+        })
+      )
+      const flood = ThreadKey.make("console:flood")
+      yield* stage.replay(flood, log)
+      const abort = new AbortController()
+      const response = yield* Effect.promise(() =>
+        fetch(`${url}/rpc`, {
+          method: "POST",
+          headers: bearer,
+          body: asked("Watch", { thread: flood, from: 1 }, inner),
+          signal: abort.signal
+        })
+      )
+      assert.strictEqual(response.status, 200)
+      // Whatever else is asked meanwhile is answered, which gives the server every occasion to read on.
+      for (let call = 0; call < 200; call++) yield* post(asked("Status", null, inner))
+      abort.abort()
+      assert.isAbove(given, 0)
+      // Of what has been read, some is in the server's hands and the rest in the system's buffers.
+      assert.isAtMost(given, 40)
     })
   )
 

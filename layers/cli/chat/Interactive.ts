@@ -98,14 +98,15 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
     )
   })
 
+  const lastEntries = (thread: Threads.ThreadKey, limit: number) =>
+    Effect.map(Stream.runCollect(client.history({ thread, limit })), (pages) => pages.flat())
+
   /** Goes to a thread: its last words first, then what happens. A thread that does not exist begins with a message. */
   const enter = Effect.fnUntraced(function* (thread: Threads.ThreadKey) {
     yield* FiberHandle.clear(watching)
     state.thread = thread
     state.view = ChatView.empty
-    const last = yield* client
-      .History({ thread, limit: 20 })
-      .pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(null)))
+    const last = yield* lastEntries(thread, 20).pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(null)))
     yield* print(style.dim(`── ${Plain.line(thread)} ──\n`))
     if (last === null) return
     const begun = unfinished(last)
@@ -140,8 +141,9 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
       case "Status":
         return yield* print(Transcript.status(yield* client.Status(), style))
       case "History":
-        return yield* print(
-          Transcript.render(yield* client.History({ thread: state.thread, limit: parsed.limit }), style)
+        return yield* Stream.runForEach(
+          Transcript.stretches(client.history({ thread: state.thread, limit: parsed.limit })),
+          (entries) => print(Transcript.render(entries, style))
         )
       case "Thread":
         return yield* enter(yield* Client.threadKey(parsed.name))

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
@@ -12,10 +13,12 @@ export const run = (
   Effect.gen(function* () {
     const output = yield* Output
     const thread = yield* Client.threadKey(flags.thread)
-    const entries = yield* (yield* TroupeClient).History({ thread, limit: flags.limit })
-    yield* output.out(
-      flags.json
-        ? entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
-        : Transcript.render(entries, output.outStyle)
+    const pages = (yield* TroupeClient).history({ thread, limit: flags.limit })
+    yield* Stream.runForEach(flags.json ? pages : Transcript.stretches(pages), (entries) =>
+      output.out(
+        flags.json
+          ? entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
+          : Transcript.render(entries, output.outStyle)
+      )
     )
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
