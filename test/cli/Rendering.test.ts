@@ -41,14 +41,14 @@ const user = (text: string) =>
     attachments: []
   })
 const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe", tools: [] })
-const assistant = (text: string, calls: ReadonlyArray<string> = []) =>
+const assistant = (text: string, calls: ReadonlyArray<string> = [], id = callId) =>
   entry({
     _tag: "AssistantMessage",
     turnId,
     step: 1,
     text,
     reasoning: [],
-    calls: calls.map((name) => ({ callId, name, arguments: `{"a":1}` })),
+    calls: calls.map((name) => ({ callId: id, name, arguments: `{"a":1}` })),
     finishReason: "stop",
     provider: "offline",
     model: "m",
@@ -373,8 +373,9 @@ describe("SlashCommand", () => {
 describe("a long history", () => {
   it.effect("reads the same whatever pages it comes in", () =>
     Effect.gen(function* () {
+      const open = CallId.make(`cal_1${rest.slice(1)}`)
       const log = [user("go"), started, assistant("one moment", ["wait"]), result("completed"), assistant("done")]
-      const entries = [...log, ended("answered"), user("and now?"), assistant("", ["wait"])].flatMap((item) =>
+      const entries = [...log, ended("answered"), user("and now?"), assistant("", ["wait"], open)].flatMap((item) =>
         item._tag === "Entry" ? [item.stored] : []
       )
       for (let size = 1; size <= entries.length; size++) {
