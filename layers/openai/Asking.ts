@@ -20,6 +20,7 @@ import * as Problem from "../../src/openai/Problem.ts"
 import * as Requests from "../../src/openai/Requests.ts"
 import * as ResponseId from "../../src/openai/ResponseId.ts"
 import * as Transcript from "../../src/openai/Transcript.ts"
+import * as Inbound from "../../src/thread/Inbound.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as ThreadReading from "./ThreadReading.ts"
@@ -55,9 +56,6 @@ const candidates = 16
 
 /** For how long a request that says it was sent before is taken for the same one, in milliseconds. */
 const retryWindow = 3_600_000
-
-/** Characters of one message, as for every other way in. */
-const longestMessage = 1_000_000
 
 export const make = Effect.gen(function* () {
   const conversations = yield* Conversations
@@ -125,7 +123,7 @@ export const make = Effect.gen(function* () {
       const target: Target = { key: thread.key, thread, history: [] }
       return target
     }
-    const before = yield* ThreadReading.upTo(threads, threadId, messageId, longestMessage)
+    const before = yield* ThreadReading.upTo(threads, threadId, messageId, Inbound.longestText)
     if (before === undefined) return yield* tooLong
     const target: Target = { key: yield* freshKey, thread: undefined, history: Transcript.ofLog(before) }
     return target
@@ -159,9 +157,9 @@ export const make = Effect.gen(function* () {
       history: thread === undefined ? history : [],
       said
     })
-    if (text.trim() === "")
+    if (said.every(({ role, text }) => role === "user" && Inbound.isBlank(text)))
       return yield* Problem.invalid("messages", "messages: Expected a message that says something.")
-    if (text.length <= longestMessage) return text
+    if (text.length <= Inbound.longestText) return text
     return yield* tooLong
   })
 
@@ -236,7 +234,9 @@ export const make = Effect.gen(function* () {
   })
 })
 
-const tooLong = Effect.fail(Problem.refusal(413, `What is to be accepted has more than ${longestMessage} characters.`))
+const tooLong = Effect.fail(
+  Problem.refusal(413, `What is to be accepted has more than ${Inbound.longestText} characters.`)
+)
 
 const decodeKey = Schema.decodeUnknownEffect(Threads.ThreadKey)
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as RpcSerialization from "effect/rpc/RpcSerialization"
-import * as Schema from "effect/Schema"
+import * as Message from "../../src/rpc/Message.ts"
 import * as Limits from "./Limits.ts"
 
 /** Calls `next` with a body of messages only, and answers any other with status 400 and what is wrong with it. */
@@ -38,32 +38,10 @@ const problemOf = (body: string): string | undefined => {
   for (const [index, line] of body.split(/\r?\n/).entries()) {
     if (line === "") continue
     messages++
-    if (!isJson(line)) return `Line ${index + 1} of the body is no JSON. Nothing of it was run.`
-    if (!isMessage(line)) {
-      return `Line ${index + 1} of the body is no message. Nothing of it was run. A call is ${shape}.`
-    }
+    const message = Message.read(line)
+    if (Message.isMalformed(message)) return `Line ${index + 1} of the body ${message.problem} Nothing of it was run.`
   }
-  return messages === 0 ? `The body holds no message. A call is ${shape}.` : undefined
+  return messages === 0 ? `The body holds no message. A call is ${Message.example}.` : undefined
 }
-
-const shape = `{"_tag":"Request","id":"1","tag":"Status","payload":null,"headers":[]}, on a line of its own`
-
-/** The payload is judged later, by the call it is for. */
-const Message = Schema.Union([
-  Schema.Struct({
-    _tag: Schema.Literal("Request"),
-    id: Schema.Union([Schema.String, Schema.Int]),
-    tag: Schema.String,
-    headers: Schema.Array(Schema.Tuple([Schema.String, Schema.String]))
-  }),
-  Schema.Struct({
-    _tag: Schema.Literals(["Ack", "Interrupt"]),
-    requestId: Schema.Union([Schema.String, Schema.Int])
-  }),
-  Schema.Struct({ _tag: Schema.Literals(["Ping", "Eof"]) })
-])
-
-const isJson = (line: string) => Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))(line)._tag === "Some"
-const isMessage = (line: string) => Schema.decodeUnknownOption(Schema.fromJsonString(Message))(line)._tag === "Some"
 
 const refuse = (reason: string) => HttpServerResponse.jsonUnsafe({ error: "invalid", reason }, { status: 400 })

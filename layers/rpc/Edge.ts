@@ -1,14 +1,16 @@
 /**
- * The last thing before the wire: what leaves the server in place of a crash.
+ * What stands between the wire and the RPC server: calls are judged before it sees them, and nothing of its own words leaves.
  *
- * Handlers' own defects are hidden by the authentication middleware. What is left are the words of the RPC server itself:
- * a payload that cannot be decoded, a call that does not exist, a response that cannot be encoded. The first two are the
- * caller's business and become an `InvalidRequest`; the last is ours and becomes an `InternalError`.
+ * A line that is no message, a call that does not exist and a payload of the wrong shape are the caller's business and
+ * become an `InvalidRequest` in the call's own `Exit`. Handlers' own defects are hidden by the authentication middleware;
+ * what is left is a response that cannot be encoded, which is ours and becomes an `InternalError`.
  */
 import * as Effect from "effect/Effect"
 import type * as RpcMessage from "effect/rpc/RpcMessage"
 import type * as RpcServer from "effect/rpc/RpcServer"
 import * as Ids from "../../src/Ids.ts"
+import * as Message from "../../src/rpc/Message.ts"
+import * as Payload from "../../src/rpc/Payload.ts"
 
 type Protocol = RpcServer.Protocol["Service"]
 type Exit = RpcMessage.ResponseExitEncoded["exit"]
@@ -16,6 +18,15 @@ type Exit = RpcMessage.ResponseExitEncoded["exit"]
 /** The same protocol, with typed errors in place of the server's own defects. */
 export const wrap = (protocol: Protocol): Protocol => ({
   ...protocol,
+  run: (write) =>
+    protocol.run((clientId, message) => {
+      const refused = refusalOf(message)
+      if (refused === undefined) return write(clientId, message)
+      const exit = { _tag: "Failure", cause: [{ _tag: "Fail", error: invalid(refused.problem) }] } satisfies Exit
+      return refused.silent
+        ? Effect.void
+        : protocol.send(clientId, { _tag: "Exit", requestId: refused.requestId, exit })
+    }),
   send: (clientId, response, transferables) => {
     if (response._tag === "Defect" && typeof response.defect !== "string") {
       return protocol.send(clientId, { ...response, defect: "The message cannot be understood." })
@@ -27,18 +38,30 @@ export const wrap = (protocol: Protocol): Protocol => ({
   }
 })
 
+interface Refused {
+  readonly requestId: string
+  readonly problem: string
+  /** Nobody waits for an answer. */
+  readonly silent: boolean
+}
+
+const refusalOf = (message: RpcMessage.FromClientEncoded): Refused | undefined => {
+  const line: unknown = message
+  if (Message.isMalformed(line)) {
+    return { requestId: String(line.requestId), problem: `The line ${line.problem}`, silent: false }
+  }
+  if (message._tag !== "Request") return undefined
+  const problem = Payload.problemOf(message.tag, message.payload)
+  if (problem === undefined) return undefined
+  return { requestId: String(message.id), problem, silent: message.isNotification === true }
+}
+
 const withoutDefects = Effect.fnUntraced(function* (exit: Extract<Exit, { readonly _tag: "Failure" }>) {
-  const defect = exit.cause.find((reason) => reason._tag === "Die")
-  if (defect === undefined) return exit
-  const error = typeof defect.defect === "string" && !isOurs(defect.defect) ? invalid(defect.defect) : yield* internal
-  return { _tag: "Failure", cause: [{ _tag: "Fail", error }] } satisfies Exit
+  if (!exit.cause.some((reason) => reason._tag === "Die")) return exit
+  return { _tag: "Failure", cause: [{ _tag: "Fail", error: yield* internal }] } satisfies Exit
 })
 
-/** The first line says what is wrong; it may repeat what was sent, which may be long. */
-const invalid = (problem: string) => ({
-  _tag: "InvalidRequest",
-  problem: problem.length > longest ? `${problem.slice(0, longest).toWellFormed()}…` : problem
-})
+const invalid = (problem: string) => ({ _tag: "InvalidRequest", problem })
 
 const internal = Effect.gen(function* () {
   const reference = (yield* Ids.makeMessageId).slice(-12)
@@ -47,7 +70,3 @@ const internal = Effect.gen(function* () {
   })
   return { _tag: "InternalError", reference }
 })
-
-const isOurs = (defect: string): boolean => defect.startsWith("Failed to encode response")
-
-const longest = 500

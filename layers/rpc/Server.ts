@@ -24,6 +24,7 @@ import * as Gate from "./Gate.ts"
 import * as Handlers from "./Handlers.ts"
 import * as Health from "./Health.ts"
 import * as Limits from "./Limits.ts"
+import * as Lines from "./Lines.ts"
 
 /** The address cannot be listened on. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
@@ -80,7 +81,11 @@ const rpc = Layer.effectDiscard(
       RpcSerialization.RpcSerialization,
       Body.endsLines
     )
-    const overWebSocket = yield* RpcServer.makeProtocolWithHttpEffectWebsocket
+    const overWebSocket = yield* Effect.updateService(
+      RpcServer.makeProtocolWithHttpEffectWebsocket,
+      RpcSerialization.RpcSerialization,
+      (serialization) => Lines.tolerant(serialization, Limits.requestBytes)
+    )
     for (const { protocol } of [overHttp, overWebSocket]) {
       yield* RpcServer.make(TroupeRpcs, { disableFatalDefects: true }).pipe(
         Effect.provideService(RpcServer.Protocol, Edge.wrap(protocol)),

@@ -1,4 +1,5 @@
 /** The line a person types: editing, history, pasting. Pure: a key goes in, the next state and what it means come out. */
+import * as Inbound from "../thread/Inbound.ts"
 import * as Plain from "./Plain.ts"
 import * as Width from "./Width.ts"
 
@@ -145,7 +146,7 @@ const edited = (editor: Editor): readonly [Editor, Meaning] => [editor, { _tag: 
 
 const submit = (editor: Editor): readonly [Editor, Meaning] => {
   const text = textOf(editor)
-  if (text.trim() === "") return edited(editor)
+  if (Inbound.isBlank(text)) return edited(editor)
   const history = editor.history.at(-1) === text ? editor.history : [...editor.history, text].slice(-longestHistory)
   return [cleared({ ...editor, history }), { _tag: "Submitted", text }]
 }

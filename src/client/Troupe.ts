@@ -12,10 +12,13 @@ import * as Reply from "../conversation/Reply.ts"
 import * as Ids from "../Ids.ts"
 import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import * as Entry from "../thread/Entry.ts"
+import * as SchemaProblem from "../SchemaProblem.ts"
+import * as Inbound from "../thread/Inbound.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as PlainError from "./PlainError.ts"
 import type {
   Answer,
+  HistoryOptions,
   Piece,
   SendOptions,
   Troupe,
@@ -29,15 +32,18 @@ import * as TroupeClient from "./TroupeClient.ts"
 
 /** A client of the daemon at `url`. Nothing is asked before the first call. */
 export const createTroupe = (options: TroupeOptions): Troupe => {
+  const misspelt = unknownOption(options, ["url", "token", "name"])
+  if (misspelt !== undefined) throw misspelt
   const { name, token, url } = options
   const edge = PromiseEdge.make(TroupeClient.layerHttp({ url, token: Redacted.make(token), name }))
   return {
     send: (text, options) => edge.run(send(text, options), options),
     stream: (text, options) => edge.iterate(pieces(text, options), options),
-    watch: (thread, options) => edge.iterate(watch(thread, options?.from ?? 1), options),
+    watch: (thread, options) =>
+      edge.iterate(Stream.unwrap(Effect.as(known(options, ["from"]), watch(thread, options?.from ?? 1))), options),
     history: (thread, options) =>
       edge.run(
-        called(stretch({ thread, limit: options?.limit ?? 100, from: options?.from ?? null }), (client, stretch) =>
+        called(stretchOf(thread, options), (client, stretch) =>
           Effect.map(
             Stream.runCollect(client.history({ ...stretch, from: stretch.from ?? undefined })),
             (pages): ReadonlyArray<Entry.StoredEntry> => pages.flat()
@@ -47,7 +53,7 @@ export const createTroupe = (options: TroupeOptions): Troupe => {
       ),
     threads: (options) =>
       edge.run(
-        called(page(options?.before ?? null), (client, before) =>
+        called(Effect.andThen(known(options, ["limit", "before"]), page(options?.before ?? null)), (client, before) =>
           client.Threads({ limit: options?.limit ?? 100, ...(before === null ? {} : { before }) })
         ),
         options
@@ -90,7 +96,11 @@ const called = <I, A>(
 const reader = <S extends Schema.Constraint & { readonly DecodingServices: never }>(schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
   return (input: unknown): Effect.Effect<S["Type"], PlainError.Failed> =>
-    Effect.mapError(decode(input), ({ message }) => new PlainError.Failed({ code: "invalid_request", message }))
+    Effect.mapError(
+      decode(input),
+      ({ issue }) =>
+        new PlainError.Failed({ code: "invalid_request", message: SchemaProblem.describe(issue, input).text })
+    )
 }
 
 const threadRef = reader(TroupeRpcs.ThreadRef)
@@ -105,11 +115,33 @@ const stretch = reader(
 const decided = reader(
   Schema.Struct({ thread: TroupeRpcs.ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision })
 )
+
+const stretchOf = (thread: string, options: HistoryOptions | undefined) =>
+  Effect.andThen(
+    known(options, ["from", "limit"]),
+    stretch({ thread, limit: options?.limit ?? 100, from: options?.from ?? null })
+  )
+
+/** What a program without types misspells must not be lost without a word. */
+const unknownOption = (options: object | undefined, names: ReadonlyArray<string>): PlainError.Failed | undefined => {
+  const option = Object.keys(options ?? {}).find((name) => !names.includes(name))
+  if (option === undefined) return undefined
+  return new PlainError.Failed({
+    code: "invalid_request",
+    message: SchemaProblem.unknownField([], option, names)
+  })
+}
+
+const known = (options: object | undefined, names: ReadonlyArray<string>): Effect.Effect<void, PlainError.Failed> => {
+  const misspelt = unknownOption(options, [...names, "signal"])
+  return misspelt === undefined ? Effect.void : Effect.fail(misspelt)
+}
+
 const message = reader(
   Schema.Struct({
     thread: Threads.ThreadKey,
-    text: Schema.String.check(Schema.isMaxLength(1_000_000)),
-    externalId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
+    text: Inbound.MessageText,
+    externalId: Schema.optionalKey(Inbound.ExternalId),
     delivery: Schema.optionalKey(Entry.Delivery)
   })
 )
@@ -143,10 +175,12 @@ const send = (text: string, options: SendOptions) =>
 
 const pieces = (
   text: string,
-  { delivery, id, thread }: SendOptions
+  options: SendOptions
 ): Stream.Stream<Piece, PlainError.Failed, TroupeClient.TroupeClient> =>
   Stream.unwrap(
     Effect.gen(function* () {
+      yield* known(options, ["thread", "id", "delivery"])
+      const { delivery, id, thread } = options
       const payload = yield* message({
         thread,
         text,

@@ -20,7 +20,8 @@ import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schedule from "effect/Schedule"
 import * as Socket from "effect/socket/Socket"
 import type * as Stream from "effect/Stream"
-import { Authentication, type EdgeError, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
+import * as Payload from "../rpc/Payload.ts"
+import { Authentication, type EdgeError, InvalidRequest, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
 import * as Wire from "../rpc/Wire.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -36,8 +37,15 @@ export interface Options {
   readonly name?: string | undefined
 }
 
+type Rpcs = RpcClient.RpcClient<RpcGroup.Rpcs<typeof TroupeRpcs>, RpcClientError>
+
 /** All calls, as methods. Each can also fail with `RpcClientError`, when the daemon cannot be reached. */
-export type Calls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof TroupeRpcs>, RpcClientError>
+export type Calls = Omit<Rpcs, "Send"> & {
+  /** What the daemon would refuse (a blank text, a name that is too long) fails with the same `InvalidRequest` here. */
+  readonly Send: (
+    payload: Parameters<Rpcs["Send"]>[0]
+  ) => Effect.Effect<Effect.Success<ReturnType<Rpcs["Send"]>>, Effect.Error<ReturnType<Rpcs["Send"]>> | InvalidRequest>
+}
 
 export class TroupeClient extends Context.Service<
   TroupeClient,
@@ -102,6 +110,10 @@ export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never
     Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) =>
       TroupeClient.of({
         ...calls,
+        Send: (payload) => {
+          const problem = Payload.problemOf("Send", payload)
+          return problem === undefined ? calls.Send(payload) : Effect.fail(new InvalidRequest({ problem }))
+        },
         watch: Watch.make((request) => calls.Watch(request)),
         history: History.make((request) => calls.History(request))
       })

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaProblem from "../SchemaProblem.ts"
 import * as Problem from "./Problem.ts"
 
 /** A field that may be left out or null. */
@@ -26,21 +26,10 @@ export const decode = <S extends Schema.Constraint & { readonly DecodingServices
   const decodeUnknown = Schema.decodeUnknownEffect(schema)
   return (input: unknown): Effect.Effect<S["Type"], Problem.Problem> =>
     Effect.mapError(decodeUnknown(input), ({ issue }) => {
-      const [first] = format(issue).issues
-      const path = first?.path ?? []
-      // What was found may be long and is the client's own: the expectation is enough.
-      const expected = first?.message.replace(/, got .*$/s, "") ?? "Expected another shape"
-      const param = path.length === 0 ? null : pathText(path)
-      return Problem.invalid(param, param === null ? expected : `${param}: ${expected}`)
+      const { field, text } = SchemaProblem.describe(issue, input)
+      return Problem.invalid(field, text)
     })
 }
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const pathText = (path: ReadonlyArray<unknown>): string =>
-  path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`))
-    .join("")
 
 /** The fields that are set and that nothing here looks at, by name. */
 export const unread = (input: unknown, read: ReadonlySet<string>): ReadonlyArray<string> =>

@@ -14,6 +14,7 @@ import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
 import { StorageUnavailable } from "../storage/StorageError.ts"
 import { Failing } from "../storage/StorageHealth.ts"
+import * as Inbound from "../thread/Inbound.ts"
 import * as Threads from "../thread/Threads.ts"
 
 /** Who is calling. There is one owner; `name` tells apart the programs that act for them. */
@@ -102,9 +103,9 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Send", {
     payload: {
       thread: Threads.ThreadKey,
-      text: Schema.String.check(Schema.isMaxLength(1_000_000)),
-      externalId: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(200))),
-      sender: Schema.optionalKey(Entry.Sender),
+      text: Inbound.MessageText,
+      externalId: Schema.optionalKey(Inbound.ExternalId),
+      sender: Schema.optionalKey(Inbound.Sender),
       delivery: Schema.optionalKey(Entry.Delivery)
     },
     success: Schema.Struct({

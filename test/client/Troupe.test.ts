@@ -120,6 +120,38 @@ describe("createTroupe", () => {
     }).pipe(Effect.provide(Endpoint.layer({ scripts: [] })))
   )
 
+  it.live("names an option that it does not know, and a text that says nothing", () =>
+    against(Endpoint.counting, async (troupe, url) => {
+      const misspelt: any = { thread, externalId: "1" }
+      const wrong: any = { thraed: 1, from: 1 }
+      const errors = await Promise.all(
+        [
+          troupe.send("hello", misspelt),
+          collect(troupe.watch(thread, wrong), () => true),
+          troupe.history(thread, wrong),
+          troupe.threads(wrong),
+          troupe.send(" \u200b", { thread }),
+          troupe.send("hello", { thread, id: "a\nb" })
+        ].map(failure)
+      )
+      const words = [
+        "externalId: There is no such field. The fields are thread, id, delivery, signal.",
+        "thraed: There is no such field.",
+        "thraed: There is no such field.",
+        "thraed: There is no such field.",
+        "text: Expected a text that says something",
+        "externalId: Expected an id of 1 to 200 characters"
+      ]
+      for (const [index, error] of errors.entries()) {
+        assert.strictEqual(error.code, "invalid_request")
+        assert.include(error.message, words[index] ?? "nothing")
+      }
+      const options: any = { url, token: Endpoint.token, nmae: "x" }
+      assert.throws(() => createTroupe(options), "Did you mean name?")
+      assert.deepStrictEqual((await troupe.threads()).threads, [])
+    })
+  )
+
   it.live("stops a turn, which is how its answer ends", () =>
     Effect.suspend(() => {
       const asked = Promise.withResolvers<void>()

@@ -303,6 +303,57 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
     })
   )
 
+  it.effect("a line of a WebSocket that is no message is answered, and the calls around it go on", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const call = (id: string, tag: string, payload: unknown) =>
+        `${JSON.stringify({ _tag: "Request", id, tag, payload, headers: inner })}\n`
+      const bad = [
+        "{",
+        "null",
+        "[]",
+        `{"_tag":"Bogus","id":"b"}`,
+        `{"_tag":"Malformed","requestId":"b","problem":"<b>"}`,
+        `{"_tag":"Request","id":"b","tag":"Status","payload":null}`,
+        `{"_tag":"Request","id":"b","tag":"Status","payload":null,"headers":[null]}`,
+        `{"_tag":"Request","id":{},"tag":"Status","payload":null,"headers":[]}`,
+        `{"_tag":"Ack"}`,
+        `${"[".repeat(100_000)}`
+      ]
+      const lines = yield* webSocket(url, (send) => {
+        // A watch that is under way all the while.
+        send(call("w", "Watch", { thread: "console:ws", from: 1 }))
+        for (const [index, line] of bad.entries()) send(`${line}\n${call(`s${index}`, "Tools", null)}`)
+        // A line in pieces, longer than any may be, and one after it.
+        for (let piece = 0; piece < 9; piece++) send("x".repeat(1024 * 1024))
+        send(`\n${call("k", "Send", { thread: "console:ws", text: "hi", externalld: "1" })}`)
+        send(call("last", "Status", null))
+      })
+      const text = lines.join("\n")
+      for (const inside of [
+        "Ndjson",
+        "JSON at",
+        "node_modules",
+        "    at ",
+        "Defect",
+        "Cannot read",
+        "iterable",
+        "<b>",
+        secret
+      ]) {
+        assert.notInclude(text, inside)
+      }
+      const exits = lines.filter((line) => line.includes(`"Exit"`))
+      const about = (id: string) => exits.filter((line) => line.includes(`"requestId":"${id}"`))
+      for (const index of bad.keys()) assert.include(about(`s${index}`)[0], `"Success"`, bad[index]?.slice(0, 80))
+      assert.strictEqual(about("").length + about("b").length, bad.length + 1)
+      for (const line of [...about(""), ...about("b"), ...about("k")]) assert.include(line, `"_tag":"InvalidRequest"`)
+      assert.include(about("").at(-1), "more than 8388608 characters")
+      assert.include(about("k")[0], "Did you mean externalId?")
+      assert.include(about("last")[0], `"Success"`)
+    })
+  )
+
   it.effect("a watcher that does not read holds back what is read for it", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
@@ -374,9 +425,22 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
       it.effect("the longest message gets through", () =>
         Effect.gen(function* () {
           const client = yield* TroupeClient
-          const text = "\u0001".repeat(1_000_000)
+          const text = `${"\u0001".repeat(999_999)}!`
           yield* client.Send({ thread, text, externalId: `${kind}-long` })
           assert.strictEqual((yield* Stage).accepted.at(-1)?.text, text)
+        }).pipe(withClient)
+      )
+
+      it.effect("a text that says nothing is refused before it is sent", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const before = (yield* Stage).accepted.length
+          for (const refused of [{ text: " \n" }, { text: "x", sender: { name: "x".repeat(201) } }]) {
+            const error = yield* Effect.flip(client.Send({ thread, ...refused }))
+            assert.strictEqual(error._tag, "InvalidRequest")
+            assert.match(error.message, /text: Expected|sender.name: Expected/)
+          }
+          assert.strictEqual((yield* Stage).accepted.length, before)
         }).pipe(withClient)
       )
 
@@ -534,3 +598,18 @@ describe("the client", () => {
     }).pipe(Effect.scoped, Effect.provide(unused))
   )
 })
+
+/** Sends over one WebSocket and gives the lines that came back up to the answer of the call "last". */
+const webSocket = (url: string, use: (send: (text: string) => void) => void): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.callback((resume) => {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/rpc/ws`, Wire.subprotocols(secret))
+    let received = ""
+    const finish = () => resume(Effect.succeed(received.split("\n").filter((line) => line !== "")))
+    socket.addEventListener("open", () => use((text) => socket.send(text)))
+    socket.addEventListener("message", ({ data }) => {
+      received += String(data)
+      if (received.includes(`"requestId":"last"`)) socket.close()
+    })
+    socket.addEventListener("close", finish)
+    return Effect.sync(() => socket.close())
+  })

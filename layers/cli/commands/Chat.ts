@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { usage } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
+import * as Inbound from "../../../src/thread/Inbound.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
 import * as Session from "../chat/Session.ts"
 import * as OutputLive from "../Output.ts"
@@ -33,8 +34,9 @@ export const run = (common: Client.Common, flags: Flags) =>
       return yield* Effect.provide(chat(thread), Session.layer(common))
     }
     const text = flags.once === "-" ? yield* StandardInput.text : flags.once
-    if (text.trim() === "") return yield* usage("The message is blank.")
-    if (text.length > longestMessage) return yield* usage(`The message is longer than ${longestMessage} characters.`)
+    if (Inbound.isBlank(text)) return yield* usage("The message is blank.")
+    if (text.length > Inbound.longestText)
+      return yield* usage(`The message is longer than ${Inbound.longestText} characters.`)
     const { once } = yield* Effect.promise(() => import("../chat/Once.ts"))
     return yield* once(thread, text.trimEnd(), flags, Session.layer(common))
   }).pipe(
@@ -45,6 +47,3 @@ export const run = (common: Client.Common, flags: Flags) =>
     Effect.provideService(References.LogToStderr, true),
     Effect.provideService(References.MinimumLogLevel, "Error")
   )
-
-/** What the interface takes. */
-const longestMessage = 1_000_000
