@@ -36,7 +36,7 @@ export const didYouMean = (word: string, known: ReadonlyArray<string>): string =
   return nearest === undefined ? "" : ` Did you mean ${nearest}?`
 }
 
-export const pathText = (path: ReadonlyArray<PropertyKey>): string =>
+const pathText = (path: ReadonlyArray<PropertyKey>): string =>
   path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`))
     .join("")

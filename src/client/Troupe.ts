@@ -32,8 +32,6 @@ import * as TroupeClient from "./TroupeClient.ts"
 
 /** A client of the daemon at `url`. Nothing is asked before the first call. */
 export const createTroupe = (options: TroupeOptions): Troupe => {
-  const misspelt = unknownOption(options, ["url", "token", "name"])
-  if (misspelt !== undefined) throw misspelt
   const { name, token, url } = options
   const edge = PromiseEdge.make(TroupeClient.layerHttp({ url, token: Redacted.make(token), name }))
   return {
@@ -123,18 +121,12 @@ const stretchOf = (thread: string, options: HistoryOptions | undefined) =>
   )
 
 /** What a program without types misspells must not be lost without a word. */
-const unknownOption = (options: object | undefined, names: ReadonlyArray<string>): PlainError.Failed | undefined => {
-  const option = Object.keys(options ?? {}).find((name) => !names.includes(name))
-  if (option === undefined) return undefined
-  return new PlainError.Failed({
-    code: "invalid_request",
-    message: SchemaProblem.unknownField([], option, names)
-  })
-}
-
 const known = (options: object | undefined, names: ReadonlyArray<string>): Effect.Effect<void, PlainError.Failed> => {
-  const misspelt = unknownOption(options, [...names, "signal"])
-  return misspelt === undefined ? Effect.void : Effect.fail(misspelt)
+  const all = [...names, "signal"]
+  const option = Object.keys(options ?? {}).find((name) => !all.includes(name))
+  if (option === undefined) return Effect.void
+  const message = SchemaProblem.unknownField([], option, all)
+  return Effect.fail(new PlainError.Failed({ code: "invalid_request", message }))
 }
 
 const message = reader(

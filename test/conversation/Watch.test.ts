@@ -87,6 +87,7 @@ describe("a watcher", () => {
         ]
       )
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: ({ index }) => (index < 2 ? [] : [text("there")]) })))
+  )
 
   it.effect("is given a long log of large messages piece by piece, as it asks for them", () =>
     Effect.gen(function* () {

@@ -606,7 +606,9 @@ const texts = (law: Law) => {
         const failure = { code: "test:failed", message: given }
         yield* process.journal.endTurn(claim, answered(turnId, { state: "failed", failure, replies: [reply(given)] }))
 
-        const [user, tool] = (yield* process.threads.entries(threadId, { from: 3, limit: 2 })).entries
+        const entryAt = (from: number) =>
+          Effect.map(process.threads.entries(threadId, { from, limit: 1 }), ({ entries }) => entries[0])
+        const [user, tool] = [yield* entryAt(3), yield* entryAt(4)]
         assert.deepInclude(user?.entry, { _tag: "UserMessage", messageId, text: stored, sender: { name: stored } })
         assert.deepStrictEqual(tool?.entry, {
           ...result,
