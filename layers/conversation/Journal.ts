@@ -36,6 +36,12 @@ const make = Effect.gen(function* () {
     )
   })
 
+  const cursor = Effect.fn("Journal.cursor")(function* (channel: string) {
+    const [row] = yield* sql<{ readonly cursor: string }>`
+      SELECT cursor FROM channel_cursors WHERE channel = ${WellFormed.text(channel)}`
+    return row?.cursor ?? null
+  }, Defects.orDefect)
+
   const take = Effect.fn("Journal.claim")(function* (threadId: Ids.ThreadId) {
     // An actor that wakes up again in the same process claims what is its own: nothing is written for that.
     const [thread] = yield* sql<{ readonly owner: Ids.IncarnationId | null }>`
@@ -151,6 +157,7 @@ const make = Effect.gen(function* () {
 
   return Journal.Journal.of({
     accept,
+    cursor,
     claim: take,
     owed: Effect.fn("Journal.owed")((threadId: Ids.ThreadId) => Defects.orDefect(owed(sql, threadId))),
     owedThreads: Effect.fn("Journal.owedThreads")((limit: number) => Defects.orDefect(owedThreads(sql, limit))),

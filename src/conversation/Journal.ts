@@ -88,6 +88,8 @@ export class Journal extends Context.Service<
      * written now; then nothing was accepted.
      */
     readonly accept: (message: InboundMessage) => Effect.Effect<Accepted, StorageUnavailable>
+    /** Where a channel goes on in its own feed: the cursor of the last message accepted with one; null before the first. */
+    readonly cursor: (channel: string) => Effect.Effect<string | null>
     /** Takes the thread over from whoever owned it. */
     readonly claim: (threadId: Ids.ThreadId) => Effect.Effect<Claim, Threads.ThreadNotFound>
     readonly owed: (threadId: Ids.ThreadId) => Effect.Effect<Owed>
