@@ -30,8 +30,8 @@ export default defineConfig({
     { files: ["layers/tools/**"], rules: set(["no-uninterruptible"], "error") },
     // The public entries are the only barrels.
     { files: ["{src,layers}/index.ts", "{src,layers}/*/index.ts"], rules: set(["no-barrel"], "off") },
-    // A benchmark does one thing after another on purpose.
-    { files: ["test/bench/**"], rules: { "no-await-in-loop": "off" } },
+    // Benchmarks and campaigns do one thing after another on purpose.
+    { files: ["test/{bench,crash}/**"], rules: { "no-await-in-loop": "off" } },
     ...exemptions.map((exemption) => ({ files: [...exemption.files], rules: set(exemption.rules, "off") }))
   ],
   ignorePatterns: ["dist/**", "coverage/**", "node_modules/**"]
