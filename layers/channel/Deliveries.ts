@@ -18,6 +18,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Channels from "../../src/channel/Channels.ts"
 import { Deliveries } from "../../src/channel/Deliveries.ts"
+import * as DeliveryMetrics from "../../src/channel/DeliveryMetrics.ts"
 import * as Outbox from "../../src/channel/Outbox.ts"
 
 /** Bounds of the loop. Durations are those of Effect. */
@@ -108,6 +109,7 @@ type Deliver = NonNullable<Channels.Channel["deliver"]>
 const carry = (outbox: Outbox.Outbox["Service"], options: Options, deliver: Deliver, delivery: Outbox.Delivery) =>
   Effect.suspend(() => deliver(delivery)).pipe(
     Effect.timeoutOption(options.timeout),
+    Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
     Effect.onExit((exit) => persistently(record(outbox, options, delivery, exit))),
     Effect.ignoreCause
   )
@@ -119,6 +121,7 @@ const record = Effect.fnUntraced(function* (
   exit: Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>
 ) {
   const { id } = delivery
+  yield* DeliveryMetrics.attempted(delivery.channel, attemptOf(exit))
   if (Exit.isSuccess(exit)) {
     return Option.isSome(exit.value)
       ? yield* outbox.delivered(id)
@@ -138,6 +141,13 @@ const record = Effect.fnUntraced(function* (
   yield* Effect.logError(`The channel ${delivery.channel} failed on the delivery ${id}`, exit.cause)
   yield* outbox.failed(id, "The channel failed on this reply; the log has the cause")
 })
+
+const attemptOf = (exit: Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>): DeliveryMetrics.Attempt => {
+  if (Exit.isSuccess(exit)) return Option.isSome(exit.value) ? "delivered" : "unanswered"
+  const refusal = Cause.findErrorOption(exit.cause)
+  if (Option.isSome(refusal)) return refusal.value.retryable ? "retry" : "failed"
+  return Cause.hasInterruptsOnly(exit.cause) ? "unanswered" : "failed"
+}
 
 const again = Effect.fnUntraced(function* (
   outbox: Outbox.Outbox["Service"],

@@ -8,6 +8,7 @@ import type * as Approvals from "../../src/approval/Approvals.ts"
 import { ConversationEntity, type Signal } from "../../src/conversation/ConversationEntity.ts"
 import { Conversations, ConversationUnavailable, type WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
+import * as MessageMetrics from "../../src/conversation/MessageMetrics.ts"
 import type * as Ids from "../../src/Ids.ts"
 import { isStorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -22,8 +23,11 @@ const make = Effect.gen(function* () {
   // This layer ends before the actors do: turns at work may finish, and no further one is begun only to be broken off.
   yield* Effect.acquireRelease(TurnSlots, (slots) => slots.close)
 
+  const acceptQuietly = (message: Journal.InboundMessage) =>
+    MessageMetrics.accepting(message.channel, journal.accept(message))
+
   const accept = Effect.fn("Conversations.accept")(function* (message: Journal.InboundMessage) {
-    const accepted = yield* journal.accept(message)
+    const accepted = yield* acceptQuietly(message)
     if (!accepted.duplicate) yield* wake(accepted)
     return accepted
   })
@@ -62,7 +66,7 @@ const make = Effect.gen(function* () {
 
   return Conversations.of({
     accept,
-    acceptQuietly: journal.accept,
+    acceptQuietly,
     wake,
     stop,
     decide,

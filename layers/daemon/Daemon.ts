@@ -5,7 +5,7 @@
  * server          routes, RPC, the endpoint file
  * runtime         conversations; tools and channels; agents; registries and models; repositories
  * database        in the locked data directory
- * foundation      settings, secrets, log, platform
+ * foundation      settings, secrets, log, telemetry, platform
  * ```
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
@@ -19,6 +19,7 @@ import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
 import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
+import * as Telemetry from "../observability/Telemetry.ts"
 import * as Requests from "../openai/Requests.ts"
 import * as AccessToken from "../rpc/AccessToken.ts"
 import * as EndpointFile from "../rpc/EndpointFile.ts"
@@ -70,7 +71,8 @@ const server = (options: Options) =>
   )
 
 const foundation = (options: Surroundings) =>
-  Log.layer({ terminal: options.terminalLog }).pipe(
+  Telemetry.layer.pipe(
+    Layer.provideMerge(Log.layer({ terminal: options.terminalLog })),
     Layer.provideMerge(DataDirectory.layerLocked),
     Layer.provideMerge(Log.layerTerminal({ terminal: options.terminalLog })),
     Layer.provideMerge(redactor),

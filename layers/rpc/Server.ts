@@ -1,5 +1,5 @@
 /**
- * The HTTP server: calls over HTTP and WebSocket, the health check, and the OpenAI-compatible endpoint. The gate is in
+ * The HTTP server: calls over HTTP and WebSocket, the health check, the metrics, and the OpenAI-compatible endpoint. The gate is in
  * front of all of them.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -25,6 +25,7 @@ import * as Handlers from "./Handlers.ts"
 import * as Health from "./Health.ts"
 import * as Limits from "./Limits.ts"
 import * as Lines from "./Lines.ts"
+import * as Metrics from "./Metrics.ts"
 
 /** The address cannot be listened on. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
@@ -68,7 +69,9 @@ export const layerListening = (options: { readonly port?: number | undefined } =
 
 /** All routes, on the server that listens. */
 export const layer = HttpRouter.serve(
-  Layer.suspend(() => Layer.mergeAll(rpc, Health.layer, OpenAi.layer)).pipe(Layer.provideMerge(Gate.layer)),
+  Layer.suspend(() => Layer.mergeAll(rpc, Health.layer, Metrics.layer, OpenAi.layer)).pipe(
+    Layer.provideMerge(Gate.layer)
+  ),
   { disableLogger: true, disableListenLog: true }
 )
 

@@ -1,13 +1,11 @@
 /** How a turn ends: its last entries, the outcome of its messages and the replies, in one write. */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import type * as Channels from "../../src/channel/Channels.ts"
 import type * as Deliveries from "../../src/channel/Deliveries.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolContext from "../../src/tool/ToolContext.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
-import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import * as TurnScope from "./TurnScope.ts"
 import type * as Session from "./Session.ts"
@@ -77,7 +75,6 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
       replies
     })
     if (replies.length > 0) yield* deliveries.wake
-    yield* Metric.update(TurnMetrics.ended(state), 1)
     const about = TurnScope.about(scope)
     // No end is told without a beginning, even if it came before the turn was ready to begin.
     if (!session.announced()) yield* session.publish({ _tag: "TurnStarted", ...about, availableTools: [] })

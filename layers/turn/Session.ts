@@ -6,7 +6,9 @@
  * torn apart by an interruption.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Event from "../../src/event/Event.ts"
 import type * as EventBus from "../../src/event/EventBus.ts"
@@ -14,6 +16,7 @@ import type * as Ids from "../../src/Ids.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Threads from "../../src/thread/Threads.ts"
 import type { TurnRun } from "../../src/turn/TurnRunner.ts"
+import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import * as Patience from "../storage/Patience.ts"
 
@@ -57,6 +60,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
   const { claim, turnId } = run
   let entries: Array<Entry.StoredEntry> = []
   let nextSeq = run.thread.historyFrom
+  let about: TurnMetrics.Turn = { tools: new Set(), startedAt: undefined }
   let state = TurnState.initial(turnId)
   // Whether the journal counts this life among those that worked on the turn.
   let counted = false
@@ -84,6 +88,9 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     entries.push(stored)
     nextSeq = stored.seq + 1
     state = TurnState.apply(state, stored.entry)
+    if (stored.entry._tag === "TurnStarted" && stored.entry.turnId === turnId) {
+      about = { tools: new Set(stored.entry.tools), startedAt: stored.at }
+    }
     if (stored.entry._tag === "HistoryTrimmed") entries = from(entries, stored.entry.keepFrom)
   }
   const committed = Effect.suspend(() =>
@@ -94,6 +101,11 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
       Effect.tap(Patience.whileUnavailable(writing), () =>
         Effect.andThen(Patience.whileUnavailable(refresh), committed)
       )
+    )
+  /** Writes entries and counts them. */
+  const journaled = (added: ReadonlyArray<Entry.Entry>, writing: Effect.Effect<void, Journal.ClaimLost>) =>
+    Effect.tap(write(writing), () =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => TurnMetrics.journaled(about, added, now))
     )
   const countLife = () => {
     counted = true
@@ -108,14 +120,20 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     start: (turn) => write(Effect.tap(journal.startTurn(claim, { turnId, ...turn }), Effect.sync(countLife))),
     resume: Effect.suspend(() => {
       const again = run.begin._tag === "Resume" && run.begin.again
-      return write(Effect.tap(journal.resumeTurn(claim, turnId, { again }), Effect.sync(countLife)))
+      return Effect.tap(write(Effect.tap(journal.resumeTurn(claim, turnId, { again }), Effect.sync(countLife))), () =>
+        Metric.update(TurnMetrics.resumed, 1)
+      )
     }),
     leave: Effect.suspend(() =>
       counted && state.ended === undefined ? journal.suspendTurn(claim, turnId) : Effect.void
     ),
-    append: (added) => write(journal.append(claim, added)),
+    append: (added) => journaled(added, journal.append(claim, added)),
     fold: (messageIds) => write(journal.fold(claim, turnId, messageIds)),
-    end: (ending) => write(journal.endTurn(claim, { turnId, ...ending })),
+    end: (ending) =>
+      journaled(
+        [...ending.entries, { _tag: "TurnEnded", turnId, state: ending.state }],
+        journal.endTurn(claim, { turnId, ...ending })
+      ),
     publish: (event) =>
       Effect.suspend(() => {
         announced ||= event._tag === "TurnStarted"

@@ -26,6 +26,7 @@ import * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as ActiveTime from "../../src/turn/ActiveTime.ts"
 import * as History from "../../src/turn/History.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
+import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import { TurnSlots } from "../conversation/TurnSlots.ts"
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
     const model = yield* models.get({ provider: agent.provider, model: agent.model })
     const { format, steps } = session.state()
     const step = steps + 1
-    const response = yield* ModelStep.ask({
+    const [took, response] = yield* ModelStep.ask({
       model,
       prompt: History.render(session.entries(), {
         system,
@@ -95,17 +96,24 @@ const make = Effect.gen(function* () {
       tools: tools.offers,
       retries: settings.llm.retry_attempts,
       onRetry: ({ reason, retries, retry, wait }) =>
-        session.publish({
-          _tag: "ModelRetry",
-          ...about,
-          step,
-          retry,
-          retries,
-          waitMillis: Math.round(Duration.toMillis(wait)),
-          reason
-        }),
+        Effect.andThen(
+          TurnMetrics.retried(model),
+          session.publish({
+            _tag: "ModelRetry",
+            ...about,
+            step,
+            retry,
+            retries,
+            waitMillis: Math.round(Duration.toMillis(wait)),
+            reason
+          })
+        ),
       onDelta: (kind, offset, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
-    }).pipe(Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } }))
+    }).pipe(
+      Effect.timed,
+      Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
+    )
+    yield* TurnMetrics.responded(model, Duration.toSeconds(took))
     const reasoning = response.reasoning
       .map(({ text }) => text)
       .join("\n")

@@ -15,6 +15,7 @@ import * as Http from "./sections/Http.ts"
 import * as Llm from "./sections/Llm.ts"
 import * as Logging from "./sections/Logging.ts"
 import * as Memory from "./sections/Memory.ts"
+import * as Observability from "./sections/Observability.ts"
 import * as Orchestration from "./sections/Orchestration.ts"
 import * as Providers from "./sections/Providers.ts"
 import * as Retention from "./sections/Retention.ts"
@@ -29,6 +30,7 @@ export const schema = Key.table({
   retention: Retention.section,
   http: Http.section,
   logging: Logging.section,
+  observability: Observability.section,
   providers: Providers.section,
   llm: Llm.section,
   orchestration: Orchestration.section,

@@ -10,6 +10,9 @@ export const webSocketPath = "/rpc/ws"
 /** The only path that answers without a token. */
 export const healthPath = "/health"
 
+/** The metrics, where `[observability].prometheus` has them served. */
+export const metricsPath = "/metrics"
+
 /** What the paths of the OpenAI-compatible endpoint begin with. */
 export const openAiPrefix = "/v1/"
 

@@ -1,14 +1,11 @@
-/** What is counted of turns. */
+/**
+ * What is counted of turns, models and tools. Almost all of it is counted where it is journaled, so that a figure is a number
+ * of facts on disk: once each, also over a restart in the middle of a turn.
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Entry from "../thread/Entry.ts"
-
-const turns = Metric.counter("troupe_turns_ended_total", {
-  description: "Turns that have ended, by how they ended",
-  incremental: true
-})
-
-/** The counter of turns that ended in this way. */
-export const ended = (state: Entry.TurnEnd) => Metric.withAttributes(turns, { state })
 
 /** Turns at work in this process now. */
 export const running = Metric.gauge("troupe_turns_running", { description: "Turns at work in this process now" })
@@ -17,3 +14,99 @@ export const running = Metric.gauge("troupe_turns_running", { description: "Turn
 export const conversations = Metric.gauge("troupe_conversations_resident", {
   description: "Conversations resident in memory now"
 })
+
+const turns = Metric.counter("troupe_turns_ended_total", {
+  description: "Turns that have ended, by how they ended",
+  incremental: true
+})
+/** Turns that went on in another life of the process. */
+export const resumed = Metric.counter("troupe_turns_resumed_total", {
+  description: "Turns that went on in another life of the process",
+  incremental: true
+})
+/** From 10 milliseconds to 20 minutes. */
+const boundaries = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1200]
+const turnSeconds = Metric.histogram("troupe_turn_seconds", {
+  description: "Time from the beginning of a turn to its end, waiting for people included",
+  boundaries
+})
+const responses = Metric.counter("troupe_model_responses_total", {
+  description: "Whole responses of models, by provider, model and why they ended",
+  incremental: true
+})
+const tokens = Metric.counter("troupe_model_tokens_total", {
+  description: "Tokens as the providers counted them; cached ones are part of input, reasoning ones of output",
+  incremental: true
+})
+const responseSeconds = Metric.histogram("troupe_model_response_seconds", {
+  description: "Time from asking a model to its whole response, further tries included",
+  boundaries
+})
+const retries = Metric.counter("troupe_model_retries_total", {
+  description: "Times a model was asked again",
+  incremental: true
+})
+const calls = Metric.counter("troupe_tool_calls_total", {
+  description: "Tool calls that have their result, by tool and outcome",
+  incremental: true
+})
+const callSeconds = Metric.histogram("troupe_tool_seconds", {
+  description: "Time a tool call took, waiting for an approval included",
+  boundaries
+})
+
+/** Which model: the attributes of its figures. */
+interface Asked {
+  readonly provider: string
+  readonly model: string
+}
+
+/** A model was asked again. */
+export const retried = ({ model, provider }: Asked) =>
+  Metric.update(Metric.withAttributes(retries, { provider, model }), 1)
+
+/** How long a whole response took. */
+export const responded = ({ model, provider }: Asked, seconds: number) =>
+  Metric.update(Metric.withAttributes(responseSeconds, { provider, model }), seconds)
+
+/** What the figures of a turn need to know of it. */
+export interface Turn {
+  /** Names that a model makes up must not become series of their own. */
+  readonly tools: ReadonlySet<string>
+  /** Milliseconds since 1970; undefined when its beginning is not known. */
+  readonly startedAt: number | undefined
+}
+
+/** Counts entries that have just been written, at `now` (milliseconds since 1970). */
+export const journaled = (turn: Turn, entries: ReadonlyArray<Entry.Entry>, now: number): Effect.Effect<void> =>
+  Effect.map(Effect.context<never>(), (context) => {
+    for (const entry of entries) count(turn, entry, now, context)
+  })
+
+const count = (turn: Turn, entry: Entry.Entry, now: number, context: Context.Context<never>): void => {
+  const add = (metric: Metric.Counter<number>, attributes: Record<string, string>, amount = 1) =>
+    Metric.withAttributes(metric, attributes).updateUnsafe(amount, context)
+  switch (entry._tag) {
+    case "AssistantMessage": {
+      const { model, provider, usage } = entry
+      add(responses, { provider, model, finish_reason: entry.finishReason })
+      for (const [kind, amount] of Object.entries({
+        input: usage.inputTokens,
+        output: usage.outputTokens,
+        cached: usage.cachedInputTokens ?? 0,
+        reasoning: usage.reasoningTokens ?? 0
+      })) {
+        if (amount > 0) add(tokens, { provider, model, kind }, amount)
+      }
+      return
+    }
+    case "ToolResult": {
+      const tool = turn.tools.has(entry.name) ? entry.name : "unknown"
+      add(calls, { tool, outcome: entry.outcome })
+      return Metric.withAttributes(callSeconds, { tool }).updateUnsafe(entry.durationMillis / 1000, context)
+    }
+    case "TurnEnded":
+      add(turns, { state: entry.state })
+      if (turn.startedAt !== undefined) turnSeconds.updateUnsafe((now - turn.startedAt) / 1000, context)
+  }
+}

@@ -19,7 +19,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a misspelled section",
     text: '[tool.approval]\nrequire_approval = ["*"]',
     says: [
-      "  - tool: found an unknown key; expected one of runtime, storage, retention, http, logging, providers, llm, orchestration, memory, tools",
+      "  - tool: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, tools",
       "      did you mean tools?"
     ]
   },

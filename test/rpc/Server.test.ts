@@ -613,3 +613,42 @@ const webSocket = (url: string, use: (send: (text: string) => void) => void): Ef
     socket.addEventListener("close", finish)
     return Effect.sync(() => socket.close())
   })
+layer(TestServer.layerWithStage({ settings: { observability: { prometheus: true } } }), { excludeTestServices: true })(
+  "the metrics, where the settings ask for them",
+  (it) => {
+    it.effect("need the token", () =>
+      Effect.gen(function* () {
+        const answer = yield* RawHttp.send(yield* TestServer.url, { method: "GET", path: Wire.metricsPath })
+        assert.strictEqual(answer.status, 401)
+      })
+    )
+
+    it.effect("are Prometheus' text, with the age of what is owed", () =>
+      Effect.gen(function* () {
+        TestServer.setOldestOwed(90_000)
+        const answer = yield* RawHttp.send(yield* TestServer.url, {
+          method: "GET",
+          path: Wire.metricsPath,
+          headers: bearer
+        })
+        TestServer.setOldestOwed(null)
+        assert.strictEqual(answer.status, 200)
+        assert.match(answer.head, /content-type: text\/plain; version=0\.0\.4/i)
+        assert.include(answer.body, "troupe_oldest_owed_seconds 90\n")
+      })
+    )
+  }
+)
+
+layer(TestServer.layerWithStage({}), { excludeTestServices: true })("the metrics otherwise", (it) => {
+  it.effect("are not there", () =>
+    Effect.gen(function* () {
+      const answer = yield* RawHttp.send(yield* TestServer.url, {
+        method: "GET",
+        path: Wire.metricsPath,
+        headers: bearer
+      })
+      assert.strictEqual(answer.status, 404)
+    })
+  )
+})

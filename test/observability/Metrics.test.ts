@@ -1,0 +1,52 @@
+/** What is counted of a turn, a tool call and a delivery, as Prometheus reads it. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import * as Schema from "effect/Schema"
+import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
+import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
+import * as Tool from "../../src/tool/Tool.ts"
+import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
+
+const Add = Tool.make("add", {
+  description: "Adds.",
+  parameters: Schema.Struct({ a: Schema.Int }),
+  success: Schema.Struct({ sum: Schema.Int }),
+  failure: Tool.NoFailure,
+  limits: { timeout: "1 second", output: { maxChars: 100 } },
+  cancellation: "interruptible",
+  replay: "safe",
+  capabilities: []
+})
+
+const runtime = TestRuntime.layer({
+  scripts: [
+    [ScriptedModel.toolCall("add", { a: 1 })],
+    [ScriptedModel.toolCall("made_up_by_the_model", {})],
+    [ScriptedModel.text("done")]
+  ],
+  tools: ToolRegistry.layer([Add], { add: ({ a }) => Effect.succeed({ sum: a }) })
+})
+
+describe("metrics", () => {
+  it.effect("count what is on disk: a message, its turn, its responses and its calls, each once", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      yield* troupe.say("hello", { externalId: "one" })
+      yield* troupe.say("hello", { externalId: "one" })
+      const text = yield* PrometheusMetrics.format()
+      const has = (line: string) => assert.include(text.split("\n"), line)
+      has(`troupe_messages_accepted_total{channel="test"} 1`)
+      has(`troupe_turns_ended_total{state="answered"} 1`)
+      has(`troupe_turn_seconds_count 1`)
+      has(`troupe_accept_seconds_count 2`)
+      has(`troupe_tool_calls_total{tool="add",outcome="completed"} 1`)
+      has(`troupe_model_responses_total{provider="scripted",model="scripted",finish_reason="stop"} 1`)
+      assert.match(text, /troupe_model_response_seconds_count\{[^}]*\} 3/)
+      // A name that only the model knows is no series of its own.
+      assert.notInclude(text, "made_up_by_the_model")
+      assert.match(text, /troupe_tool_calls_total\{[^}]*tool="unknown"[^}]*\} 1/)
+    }).pipe(Effect.provide(runtime), Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+})
