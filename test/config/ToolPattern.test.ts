@@ -30,7 +30,7 @@ const oracle = (pattern: string, name: string): boolean => {
   const first = pattern.charAt(0)
   const rest = pattern.slice(1)
   if (first === "*") return oracle(rest, name) || (name !== "" && oracle(pattern, name.slice(1)))
-  const set = first === "[" ? /^\[(!?)((?:\]|[^\]])[^\]]*)\]/.exec(pattern) : null
+  const set = first === "[" ? /^\[(?:(!)|(?!!))((?:\]|[^\]])[^\]]*)\]/.exec(pattern) : null
   if (set !== null) {
     const accepted = name !== "" && inSet(set[2] ?? "", name.charAt(0)) !== (set[1] === "!")
     return accepted && oracle(pattern.slice(set[0].length), name.slice(1))
@@ -68,6 +68,8 @@ describe("ToolPattern", () => {
     ["[!]]", "a", true],
     ["[a-]", "-", true],
     ["[abc", "[abc", true],
+    ["[!]", "[!]", true],
+    ["[!]", "!", false],
     ["mcp.*", "mcpx", false],
     ["a?c", "a😀c", true]
   ]
