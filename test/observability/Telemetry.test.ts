@@ -62,7 +62,7 @@ const telemetry = (observability: NonNullable<SettingsInput["observability"]>) =
 const work = Effect.gen(function* () {
   yield* Effect.logInfo(`a log line with ${secret} in it`)
   yield* Metric.update(Metric.counter("telemetry_test_total", { incremental: true }), 1)
-  return yield* Effect.fail(new Error(`the provider said ${secret}`))
+  return yield* Effect.fail(`the provider said ${secret}`)
 }).pipe(Effect.withSpan("telemetry.test", { attributes: { words: `with ${secret}` } }), Effect.ignore)
 
 describe("telemetry", () => {
