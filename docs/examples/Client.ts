@@ -20,8 +20,7 @@ const program = Effect.gen(function* () {
 
 const ask = Effect.fnUntraced(function* (text: string) {
   const client = yield* TroupeClient.TroupeClient
-  const { seq } = yield* client.Send({ thread, text }) // it is on disk now
-  yield* client.watch({ thread, from: seq }).pipe(
+  yield* client.sendAndWatch({ thread, text }).pipe(
     Stream.flatMap((item) => (item._tag === "Entry" ? Stream.succeed(item.stored.entry) : Stream.empty)),
     Stream.tap((entry) => (entry._tag === "ToolResult" ? Console.log(`used ${entry.name}`) : Effect.void)),
     Stream.tap((entry) =>

@@ -100,7 +100,8 @@ export const layer: Layer.Layer<Approvals.Approvals, never, Settings | EventBus 
       approver: string
     ) {
       const waiting = questions.get(approvalId)
-      const first = waiting !== undefined && (yield* settle(waiting.request, decision, approver))
+      const person = decision === "nobody-to-ask" ? undefined : approver
+      const first = waiting !== undefined && (yield* settle(waiting.request, decision, person))
       if (!first) return yield* new Approvals.ApprovalNotFound({ approvalId })
     })
 

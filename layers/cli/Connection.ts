@@ -57,6 +57,21 @@ export const running = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
+/**
+ * Where the daemon of the data directory is now, once there is one. One that was restarted may have another port; nothing is
+ * said to whoever listens on the old one.
+ */
+export const address: Effect.Effect<string, never, Effect.Services<typeof EndpointReader.read>> = Effect.flatMap(
+  EndpointReader.read,
+  (endpoint) =>
+    Option.isSome(endpoint)
+      ? Effect.succeed(endpoint.value.url)
+      : Effect.andThen(
+          Effect.sleep("200 millis"),
+          Effect.suspend(() => address)
+        )
+)
+
 export const isRpcClientError = Schema.is(RpcClientError)
 
 /** What a failed call means here, where the token is that of a data directory, and what to do about it. */
@@ -69,7 +84,7 @@ const tokenRefused = [
 ].join("\n")
 
 /** A client for an endpoint, with the token of its data directory. */
-export const clientLayer = (endpoint: Pick<Endpoint, "url">, kind: "layer" | "layerHttp") =>
+export const clientLayer = (endpoint: Pick<TroupeClient.Options, "url">, kind: "layer" | "layerHttp") =>
   Layer.unwrap(
     Effect.map(AccessToken, ({ token }) => {
       const options = { url: endpoint.url, token, name: clientName }

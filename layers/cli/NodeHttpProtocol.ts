@@ -12,6 +12,7 @@ import type { FromServerEncoded } from "effect/rpc/RpcMessage"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schema from "effect/Schema"
 import * as Http from "node:http"
+import { urlOf } from "../../src/client/TroupeClient.ts"
 import type { Options } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
@@ -23,8 +24,11 @@ export const layer = (options: Options, silenceMillis = longestSilenceMillis): L
       Effect.succeed({
         send: (clientId, request) =>
           request._tag === "Request"
-            ? Effect.flatMap(post(options, `${JSON.stringify(request)}\n`, silenceMillis), (text) =>
-                Effect.flatMap(messages(text), (answers) =>
+            ? Effect.flatMap(urlOf(options), (url) =>
+                post(url, options, `${JSON.stringify(request)}\n`, silenceMillis)
+              ).pipe(
+                Effect.flatMap(messages),
+                Effect.flatMap((answers) =>
                   Effect.forEach(answers, (answer) => writeResponse(clientId, answer), { discard: true })
                 )
               )
@@ -38,10 +42,15 @@ export const layer = (options: Options, silenceMillis = longestSilenceMillis): L
 
 const longestSilenceMillis = 10_000
 
-const post = (options: Options, body: string, silenceMillis: number): Effect.Effect<string, RpcClientError> =>
+const post = (
+  url: string,
+  options: Options,
+  body: string,
+  silenceMillis: number
+): Effect.Effect<string, RpcClientError> =>
   Effect.callback((resume) => {
     const request = Http.request(
-      new URL(Wire.httpPath, options.url),
+      new URL(Wire.httpPath, url),
       {
         method: "POST",
         agent: false,

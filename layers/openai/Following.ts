@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import { ClientAbort } from "effect/http/HttpServerError"
 import * as Stream from "effect/Stream"
 import { Conversations } from "../../src/conversation/Conversations.ts"
+import * as Following from "../../src/conversation/Following.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import * as Reply from "../../src/conversation/Reply.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -40,16 +41,7 @@ export const make = Effect.gen(function* () {
    */
   const follow = (accepted: Accepted, stopWhenLeft: boolean): { readonly replies: Replies; readonly left: Left } => {
     let last = Reply.start(accepted.messageId)
-    let woken = !accepted.quiet
-    // Only now, so that not the first word of its turn is missed.
-    const wake = Effect.suspend(() => {
-      if (woken) return Effect.void
-      woken = true
-      return conversations.wake(accepted)
-    })
-    const replies = conversations.watch(accepted.threadId, { from: accepted.seq }).pipe(
-      Stream.tap((item) => (item._tag === "CaughtUp" ? wake : Effect.void)),
-      Stream.ensuring(wake),
+    const replies = Following.from(conversations, accepted, accepted.quiet).pipe(
       Stream.mapError(() => Problem.unavailable),
       Stream.map((item): Seen => {
         last = Reply.next(last, item)

@@ -2,6 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
+import type * as Rpc from "effect/rpc/Rpc"
+import type * as RpcGroup from "effect/rpc/RpcGroup"
 import * as Stream from "effect/Stream"
 import { Agents } from "../../src/agent/Agents.ts"
 import { Approvals } from "../../src/approval/Approvals.ts"
@@ -9,11 +11,13 @@ import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
+import * as Following from "../../src/conversation/Following.ts"
 import { Held } from "../../src/conversation/Held.ts"
+import type * as Journal from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
-import type { Status, ThreadRef, ToolSummary } from "../../src/rpc/TroupeRpcs.ts"
+import type { SentItem, Status, ThreadRef, ToolSummary } from "../../src/rpc/TroupeRpcs.ts"
 import { Caller, TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
@@ -52,21 +56,41 @@ export const layer = TroupeRpcs.toLayer(
       return channel !== undefined && channel.deliver === undefined ? name : "rpc"
     })
 
+    const inbound = Effect.fnUntraced(function* ({
+      delivery,
+      externalId,
+      sender,
+      text,
+      thread
+    }: Rpc.Payload<
+      Rpc.ExtractTag<RpcGroup.Rpcs<typeof TroupeRpcs>, "Send">
+    >): Effect.fn.Return<Journal.InboundMessage> {
+      return {
+        thread,
+        channel: yield* channelFor(thread),
+        externalId: externalId ?? (yield* Ids.makeMessageId),
+        sender: sender ?? { id: settings.runtime.owner_id },
+        source: "person",
+        delivery: delivery ?? "now",
+        text,
+        attachments: [],
+        agent: agents.main.name
+      }
+    })
+
+    /** Once the message is written, only its conversation can be late to hear of it; the sweep tells it then. */
+    const sendAndWatch = Effect.fn("Rpc.SendAndWatch")(function* (message: Journal.InboundMessage) {
+      const accepted = yield* conversations.acceptQuietly(message)
+      return Stream.concat(
+        Stream.succeed<SentItem>({ _tag: "Accepted", ...accepted }),
+        Following.from(conversations, accepted, !accepted.duplicate)
+      )
+    })
+
     return TroupeRpcs.of({
       Status: () => status,
-      Send: Effect.fn("Rpc.Send")(function* ({ delivery, externalId, sender, text, thread }) {
-        return yield* conversations.accept({
-          thread,
-          channel: yield* channelFor(thread),
-          externalId: externalId ?? (yield* Ids.makeMessageId),
-          sender: sender ?? { id: settings.runtime.owner_id },
-          source: "person",
-          delivery: delivery ?? "now",
-          text,
-          attachments: [],
-          agent: agents.main.name
-        })
-      }),
+      Send: (message) => Effect.flatMap(inbound(message), conversations.accept).pipe(Effect.withSpan("Rpc.Send")),
+      SendAndWatch: (message) => Stream.unwrap(Effect.flatMap(inbound(message), sendAndWatch)),
       MessageState: ({ messageId }) => threads.receipt(messageId),
       Watch: ({ from, thread }) => Stream.unwrap(Effect.map(idOf(thread), (id) => conversations.watch(id, { from }))),
       Stop: Effect.fn("Rpc.Stop")(function* ({ thread }) {

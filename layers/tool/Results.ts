@@ -32,7 +32,7 @@ export const failed = Effect.fnUntraced(function* (failure: {
   const message = Excerpt.startAndEnd(error.message, maxMessage)
   const signature = yield* FailureSignature.make({ tool, arguments: failure.arguments, code: error.code, message })
   const data = ToolResult.errorData({ tool, code: error.code, message, signature })
-  const details = fieldsOf(failure.details)
+  const details = fieldsOf(error instanceof ToolError.ToolDenied ? { reason: error.reason } : failure.details)
   const whole = clean(
     details.length === 0 || !isRecord(data) ? data : { ...data, details: Object.fromEntries(details) }
   )

@@ -21,9 +21,14 @@ export const ApprovalRequest = Schema.Struct({
 })
 export type ApprovalRequest = typeof ApprovalRequest.Type
 
-export const Decision = Schema.Literals(["approved", "denied"])
+/** `nobody-to-ask` is no person's answer: who got the question has nobody to put it to, such as a script. */
+export const Decision = Schema.Literals(["approved", "denied", "nobody-to-ask"])
 export type Decision = typeof Decision.Type
 
+/**
+ * `approved` and `denied` are a person's. `expired`: nobody answered in time. `nobody-to-ask`: the channel cannot ask, or
+ * its client has nobody there. `cancelled`: the question was withdrawn, as by a stop.
+ */
 export const Outcome = Schema.Literals(["approved", "denied", "expired", "nobody-to-ask", "cancelled"])
 export type Outcome = typeof Outcome.Type
 

@@ -7,6 +7,8 @@ export interface Answer {
   readonly messageId: Ids.MessageId
   /** The turn that took the message up; a turn that folds it in counts. */
   readonly turnId: Ids.TurnId | undefined
+  /** Whether the turn serves this message and nobody else's. */
+  readonly alone: boolean
   /** The last text the turn said without asking for a tool, or the runtime said in its place. */
   readonly text: string
   readonly usage: Entry.Usage
@@ -17,6 +19,7 @@ export interface Answer {
 export const start = (messageId: Ids.MessageId): Answer => ({
   messageId,
   turnId: undefined,
+  alone: false,
   text: "",
   usage: { inputTokens: 0, outputTokens: 0 },
   steps: 0,
@@ -26,12 +29,7 @@ export const start = (messageId: Ids.MessageId): Answer => ({
 export const next = (answer: Answer, item: Conversations.WatchItem): Answer => {
   if (item._tag !== "Entry") return answer
   const { entry } = item.stored
-  if (
-    (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") &&
-    entry.messageIds.includes(answer.messageId)
-  ) {
-    return { ...answer, turnId: entry.turnId }
-  }
+  if (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") return takenUp(answer, entry)
   if (entry._tag === "UserMessage" || entry.turnId !== answer.turnId) return answer
   switch (entry._tag) {
     case "AssistantMessage":
@@ -51,4 +49,11 @@ export const next = (answer: Answer, item: Conversations.WatchItem): Answer => {
     default:
       return answer
   }
+}
+
+const takenUp = (answer: Answer, entry: Extract<Entry.Entry, { _tag: "TurnStarted" | "MessagesFolded" }>): Answer => {
+  if (entry.messageIds.includes(answer.messageId)) {
+    return { ...answer, turnId: entry.turnId, alone: entry._tag === "TurnStarted" && entry.messageIds.length === 1 }
+  }
+  return entry.turnId === answer.turnId ? { ...answer, alone: false } : answer
 }

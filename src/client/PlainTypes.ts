@@ -38,11 +38,11 @@ export interface Troupe {
   readonly threads: (options?: ThreadsOptions) => Promise<ThreadPage>
   /** Ends the running turn of a thread, and with it the messages that wait to join it. */
   readonly stop: (thread: string, options?: Abortable) => Promise<"stopped" | "idle">
-  /** Answers a question that a turn waits with, once. */
+  /** Answers a question that a turn waits with, once. `nobody-to-ask` tells the agent that no person has seen it. */
   readonly decide: (
     thread: string,
     approvalId: string,
-    decision: "approved" | "denied",
+    decision: "approved" | "denied" | "nobody-to-ask",
     options?: Abortable
   ) => Promise<void>
   readonly status: (options?: Abortable) => Promise<Status>

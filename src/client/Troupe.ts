@@ -179,38 +179,63 @@ const pieces = (
         ...(id === undefined ? {} : { externalId: id }),
         ...(delivery === undefined ? {} : { delivery })
       })
-      const accepted = yield* called(Effect.succeed(payload), (client, payload) => client.Send(payload))
-      const { duplicate, messageId, seq, threadId } = accepted
+      const client = yield* TroupeClient.TroupeClient
       const asked = new Set<Ids.ApprovalId>()
       const isNew = ({ approvalId }: Approvals.ApprovalRequest) => !asked.has(approvalId) && asked.add(approvalId)
-      const following = items(Effect.succeed(threadId), seq).pipe(
-        Stream.mapAccum(
-          () => Reply.start(messageId),
-          (reply, item) => {
-            const next = Reply.next(reply, item)
-            return [next, [{ item, reply: next, before: reply }]]
-          }
+      return client.sendAndWatch(payload).pipe(
+        Stream.mapError(PlainError.ofCall),
+        Stream.mapAccum((): Followed | undefined => undefined, follow),
+        Stream.mapEffect((step): Effect.Effect<Accepted | Told, PlainError.Failed, TroupeClient.TroupeClient> =>
+          step._tag === "Accepted"
+            ? Effect.succeed(step)
+            : Effect.all({ answer: endOf(step), questions: questionsOf(step) }).pipe(
+                Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
+              )
         ),
-        Stream.mapEffect((step) =>
-          Effect.all({ answer: endOf(threadId, step), questions: questionsOf(threadId, step) }).pipe(
-            Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
-          )
-        ),
-        Stream.takeUntil(({ answer }) => answer !== undefined),
-        Stream.flatMap((step) => Stream.fromIterable(piecesOf(step)))
+        Stream.takeUntil((step) => step._tag === "Step" && step.answer !== undefined),
+        Stream.flatMap((step) => Stream.fromIterable(step._tag === "Accepted" ? [acceptance(step)] : piecesOf(step)))
       )
-      return Stream.concat(Stream.succeed<Piece>({ type: "accepted", threadId, messageId, duplicate }), following)
     })
   )
 
+type Accepted = Extract<TroupeRpcs.SentItem, { readonly _tag: "Accepted" }>
+
+interface Followed {
+  readonly threadId: Ids.ThreadId
+  readonly reply: Reply.Reply
+}
+
+/** Folds an item into the reply of the message that was accepted before it. */
+const follow = (
+  followed: Followed | undefined,
+  item: TroupeRpcs.SentItem
+): readonly [Followed | undefined, ReadonlyArray<Accepted | Step>] => {
+  if (item._tag === "Accepted") {
+    return [{ threadId: item.threadId, reply: Reply.start(item.messageId) }, [item]]
+  }
+  if (followed === undefined) return [followed, []]
+  const { reply: before, threadId } = followed
+  const reply = Reply.next(before, item)
+  return [{ threadId, reply }, [{ _tag: "Step", threadId, item, before, reply }]]
+}
+
+const acceptance = ({ duplicate, messageId, threadId }: Accepted): Piece => ({
+  type: "accepted",
+  threadId,
+  messageId,
+  duplicate
+})
+
 interface Step {
+  readonly _tag: "Step"
+  readonly threadId: Ids.ThreadId
   readonly item: Conversations.WatchItem
   readonly before: Reply.Reply
   readonly reply: Reply.Reply
 }
 
 /** The answer, if this is the end. A stop also ends messages that no turn has taken up. */
-const endOf = Effect.fnUntraced(function* (threadId: Ids.ThreadId, { item, reply }: Step) {
+const endOf = Effect.fnUntraced(function* ({ item, reply, threadId }: Step) {
   const { ended, messageId } = reply
   if (ended !== undefined) return answerOf(threadId, reply, ended.state, ended.failure)
   if (item._tag !== "Entry" || item.stored.entry._tag !== "TurnEnded" || reply.turnId !== undefined) return undefined
@@ -237,7 +262,7 @@ const answerOf = (
 })
 
 /** Those that came while nobody listened are asked for. */
-const questionsOf = Effect.fnUntraced(function* (threadId: Ids.ThreadId, { item, reply }: Step) {
+const questionsOf = Effect.fnUntraced(function* ({ item, reply, threadId }: Step) {
   const questions =
     item._tag === "Live" && item.event._tag === "ApprovalRequested"
       ? [item.event.request]

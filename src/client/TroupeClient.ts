@@ -1,6 +1,6 @@
 /**
- * The typed client of a running daemon. Every call of `TroupeRpcs` is a method under its own name; `watch` follows a
- * thread through cuts of the connection.
+ * The typed client of a running daemon. Every call of `TroupeRpcs` is a method under its own name; `watch` and
+ * `sendAndWatch` follow a thread through cuts of the connection.
  *
  * Nothing imported here is server code or of one platform: it runs wherever there is `fetch` and `WebSocket`.
  */
@@ -19,7 +19,7 @@ import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schedule from "effect/Schedule"
 import * as Socket from "effect/socket/Socket"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import * as Payload from "../rpc/Payload.ts"
 import { Authentication, type EdgeError, InvalidRequest, TroupeRpcs } from "../rpc/TroupeRpcs.ts"
 import * as Wire from "../rpc/Wire.ts"
@@ -30,8 +30,11 @@ import * as Watch from "./Watch.ts"
 
 /** Where the daemon is, and what lets one in. */
 export interface Options {
-  /** As the daemon prints it: `http://127.0.0.1:7433`. */
-  readonly url: string
+  /**
+   * As the daemon prints it: `http://127.0.0.1:7433`. Or an effect that finds it, for a daemon that may come back elsewhere:
+   * it runs before every connection, and may wait until there is one.
+   */
+  readonly url: string | Effect.Effect<string>
   readonly token: Redacted.Redacted
   /** What this program is called; noted with the decisions it sends. */
   readonly name?: string | undefined
@@ -46,6 +49,9 @@ export type Calls = Omit<Rpcs, "Send"> & {
     payload: Parameters<Rpcs["Send"]>[0]
   ) => Effect.Effect<Effect.Success<ReturnType<Rpcs["Send"]>>, Effect.Error<ReturnType<Rpcs["Send"]>> | InvalidRequest>
 }
+
+/** What `Send` takes. */
+export type Message = Parameters<Calls["SendAndWatch"]>[0]
 
 export class TroupeClient extends Context.Service<
   TroupeClient,
@@ -63,6 +69,12 @@ export class TroupeClient extends Context.Service<
     readonly history: (
       options: History.Options
     ) => Stream.Stream<ReadonlyArray<Entry.StoredEntry>, Threads.ThreadNotFound | EdgeError | RpcClientError>
+    /**
+     * Sends a message and follows its thread from the message on: first `Accepted`, then what `watch` gives, with all that is
+     * `Live`, from the first event of its turn. Cuts after `Accepted` are survived as in `watch`; one before it fails, and
+     * with an `externalId` the message can be sent again.
+     */
+    readonly sendAndWatch: (message: Message, options?: Watch.Cuts) => Watch.SentStream
   }
 >()("troupe/client/TroupeClient") {}
 
@@ -74,7 +86,7 @@ export const layer = (options: Options): Layer.Layer<TroupeClient> =>
   layerProtocol(options).pipe(
     Layer.provide(RpcClient.layerProtocolSocket({ retryPolicy: reconnect })),
     Layer.provide(
-      Socket.layerWebSocket(webSocketUrl(options.url), {
+      Socket.layerWebSocket(Effect.map(urlOf(options), webSocketUrl), {
         protocols: Wire.subprotocols(Redacted.value(options.token)),
         openTimeout: "5 seconds"
       })
@@ -91,7 +103,9 @@ export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
         Effect.flatMap(HttpClient.HttpClient, (client) =>
           RpcClient.makeProtocolHttp(
             client.pipe(
-              HttpClient.mapRequest(HttpClientRequest.prependUrl(join(options.url, Wire.httpPath))),
+              HttpClient.mapRequestEffect((request) =>
+                Effect.map(urlOf(options), (url) => HttpClientRequest.prependUrl(request, join(url, Wire.httpPath)))
+              ),
               HttpClient.mapRequest(HttpClientRequest.bearerToken(options.token)),
               // A refused request has no messages in its body.
               HttpClient.filterStatusOk
@@ -107,17 +121,24 @@ export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
 export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never, RpcClient.Protocol> =>
   Layer.effect(
     TroupeClient,
-    Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) =>
-      TroupeClient.of({
+    Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) => {
+      const once: Watch.Once = (place) => calls.Watch(place)
+      const sending = Watch.makeSending(once)
+      return TroupeClient.of({
         ...calls,
         Send: (payload) => {
           const problem = Payload.problemOf("Send", payload)
           return problem === undefined ? calls.Send(payload) : Effect.fail(new InvalidRequest({ problem }))
         },
-        watch: Watch.make((request) => calls.Watch(request)),
+        watch: Watch.make(once),
+        sendAndWatch: (message, options = {}) => {
+          const problem = Payload.problemOf("SendAndWatch", message)
+          const sent = problem === undefined ? calls.SendAndWatch(message) : Stream.fail(new InvalidRequest({ problem }))
+          return sending(sent, options)
+        },
         history: History.make((request) => calls.History(request))
       })
-    )
+    })
   ).pipe(Layer.provide(authenticated(options)))
 
 const authenticated = (options: Options) =>
@@ -130,6 +151,10 @@ const authenticated = (options: Options) =>
       })
     })
   )
+
+/** Where to connect now. */
+export const urlOf = ({ url }: Pick<Options, "url">): Effect.Effect<string> =>
+  Effect.isEffect(url) ? url : Effect.succeed(url)
 
 const webSocketUrl = (url: string): string => join(url.replace(/^http/i, "ws"), Wire.webSocketPath)
 

@@ -9,12 +9,15 @@ import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Unreachable from "./Unreachable.ts"
 
-export interface Options {
+export interface Cuts {
+  /** Told of every cut, before the pause that follows it: for the words "connection lost". */
+  readonly onCut?: ((pause: Duration.Duration) => Effect.Effect<void>) | undefined
+}
+
+export interface Options extends Cuts {
   readonly thread: TroupeRpcs.ThreadRef
   /** The first entry wanted; 1 is the beginning. */
   readonly from: number
-  /** Told of every cut, before the pause that follows it: for the words "connection lost". */
-  readonly onCut?: ((pause: Duration.Duration) => Effect.Effect<void>) | undefined
 }
 
 export type WatchError =
@@ -24,36 +27,75 @@ export type WatchError =
   | RpcClientError
 
 export type WatchStream = Stream.Stream<Conversations.WatchItem, WatchError>
+export type SentStream = Stream.Stream<TroupeRpcs.SentItem, WatchError>
+
+/** What one connection is asked for: a thread from an entry on. */
+interface Place {
+  readonly thread: TroupeRpcs.ThreadRef
+  readonly from: number
+}
 
 /** One connection's worth of a thread. */
-export type Once = (request: { readonly thread: TroupeRpcs.ThreadRef; readonly from: number }) => WatchStream
+export type Once = (place: Place) => WatchStream
 
 /** Makes one endless stream of as many connections as it takes. */
 export const make =
   (once: Once) =>
-  (options: Options): WatchStream =>
+  ({ from, onCut, thread }: Options): WatchStream =>
     Stream.suspend(() => {
-      let next = options.from
-      let connected = false
-      let failures = 0
-
-      const pause = Effect.suspend(() => {
-        const length = Duration.millis(Math.min(firstPause * 2 ** failures, longestPause))
-        failures++
-        return Effect.andThen(options.onCut?.(length) ?? Effect.void, Effect.sleep(length))
-      })
-
-      const connection = Stream.suspend(() => once({ thread: options.thread, from: next })).pipe(
-        Stream.map((item) => {
-          connected = true
-          failures = 0
-          if (item._tag === "Entry") next = item.stored.seq + 1
-          return item
-        }),
-        Stream.catchCause((cause) => (connected && isCut(cause) ? Stream.empty : Stream.failCause(cause)))
+      let place: Place = { thread, from }
+      return connecting(
+        () => once(place),
+        (item) => {
+          if (item._tag === "Entry") place = { thread, from: item.stored.seq + 1 }
+        },
+        onCut
       )
-      return Stream.forever(Stream.concat(connection, Stream.fromEffectDrain(pause)))
     })
+
+/** The same for a message that the first connection sends: later ones go on in the thread it is in. */
+export const makeSending =
+  (once: Once) =>
+  (send: SentStream, { onCut }: Cuts): SentStream =>
+    Stream.suspend(() => {
+      let place: Place | undefined
+      return connecting(
+        (): SentStream => (place === undefined ? send : once(place)),
+        (item) => {
+          if (item._tag === "Accepted") place = { thread: item.threadId, from: item.seq }
+          if (item._tag === "Entry" && place !== undefined) place = { ...place, from: item.stored.seq + 1 }
+        },
+        onCut
+      )
+    })
+
+/** Connection after connection, with growing pauses. One that never gave anything is not tried again. */
+const connecting = <A>(
+  connect: () => Stream.Stream<A, WatchError>,
+  see: (item: A) => void,
+  onCut: Cuts["onCut"]
+): Stream.Stream<A, WatchError> =>
+  Stream.suspend(() => {
+    let connected = false
+    let failures = 0
+
+    const pause = Effect.suspend(() => {
+      const length = Duration.millis(Math.min(firstPause * 2 ** failures, longestPause))
+      failures++
+      return Effect.andThen(onCut?.(length) ?? Effect.void, Effect.sleep(length))
+    })
+
+    const connection = Stream.suspend(connect).pipe(
+      Stream.map((item) => {
+        connected = true
+        failures = 0
+        see(item)
+        return item
+      }),
+      Stream.catchCause((cause) => (connected && isCut(cause) ? Stream.empty : Stream.failCause(cause)))
+    )
+    return Stream.forever(Stream.concat(connection, Stream.fromEffectDrain(pause)))
+  })
 
 /** In milliseconds. */
 const firstPause = 100

@@ -91,6 +91,27 @@ export const ToolSummary = Schema.Struct({
 })
 export type ToolSummary = typeof ToolSummary.Type
 
+/** What `Send` takes. */
+const message = {
+  thread: Threads.ThreadKey,
+  text: Inbound.MessageText,
+  externalId: Schema.optionalKey(Inbound.ExternalId),
+  sender: Schema.optionalKey(Inbound.Sender),
+  delivery: Schema.optionalKey(Entry.Delivery)
+}
+
+/** Where an accepted message is. `seq` is that of its entry in the thread. */
+const accepted = {
+  threadId: Ids.ThreadId,
+  messageId: Ids.MessageId,
+  seq: Schema.Int,
+  duplicate: Schema.Boolean
+}
+
+/** What the sender of a message sees who stays: first that it is on disk, then the thread from it on. */
+export const SentItem = Schema.Union([Schema.TaggedStruct("Accepted", accepted), Conversations.WatchItem])
+export type SentItem = typeof SentItem.Type
+
 /** A place in the log of a thread; 1 is the beginning. */
 export const Seq = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
@@ -101,20 +122,19 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Status", { success: Status }),
   /** Accepts a message. Success means that it is on disk. The same `externalId` is accepted once. */
   Rpc.make("Send", {
-    payload: {
-      thread: Threads.ThreadKey,
-      text: Inbound.MessageText,
-      externalId: Schema.optionalKey(Inbound.ExternalId),
-      sender: Schema.optionalKey(Inbound.Sender),
-      delivery: Schema.optionalKey(Entry.Delivery)
-    },
-    success: Schema.Struct({
-      threadId: Ids.ThreadId,
-      messageId: Ids.MessageId,
-      seq: Schema.Int,
-      duplicate: Schema.Boolean
-    }),
+    payload: message,
+    success: Schema.Struct(accepted),
     error: StorageUnavailable
+  }),
+  /**
+   * `Send` and `Watch` in one: `Accepted` when the message is on disk, then the thread from the message on. Its turn begins
+   * only when the stream listens, so that not the first event of it is missed.
+   */
+  Rpc.make("SendAndWatch", {
+    payload: message,
+    success: SentItem,
+    error: Schema.Union([StorageUnavailable, Threads.ThreadNotFound, Conversations.ConversationUnavailable]),
+    stream: true
   }),
   Rpc.make("MessageState", {
     payload: { messageId: Ids.MessageId },

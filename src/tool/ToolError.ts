@@ -36,15 +36,20 @@ export class ToolDenied extends Schema.TaggedError<ToolDenied>()("ToolDenied", {
 }) {
   readonly code = "tool_approval:denied"
   override get message() {
-    const why = {
-      denied: "the person asked said no",
-      expired: "nobody answered in time",
-      "nobody-to-ask": "nobody can be asked in this conversation",
-      cancelled: "the question was withdrawn"
-    }[this.reason]
-    return `${this.tool} was not allowed to run: ${why}. Do not try it again unless the person asks for it.`
+    return `${this.tool} was not allowed to run: ${whyDenied[this.reason]}`
   }
 }
+
+/** What happened, and what the model should do about it. */
+const whyDenied = {
+  denied: "the person asked said no. Do not try it again unless the person asks for it.",
+  expired:
+    "the person was asked and did not answer in time. Do not try it again in this turn: say that it waits for their yes, and that they can ask for it again.",
+  "nobody-to-ask":
+    "it needs a person's yes, and nobody could be asked where this message came from. Nobody said no. Do not try it again in this turn: say that it needs an approval, which a person can give in an interactive session.",
+  cancelled:
+    "the question about it was withdrawn before anybody answered. Do not try it again unless the person asks for it."
+} as const
 
 export class ToolLimitReached extends Schema.TaggedError<ToolLimitReached>()("ToolLimitReached", {
   tool: Schema.String,

@@ -56,6 +56,16 @@ describe("a question", () => {
     }).pipe(Effect.provide(asking))
   )
 
+  it.effect("can be handed back by who has nobody to ask: that is no person's no", () =>
+    Effect.gen(function* () {
+      const { approvals, events, fiber, question } = yield* begin()
+      assert.isDefined(question)
+      yield* approvals.decide(question.approvalId, "nobody-to-ask", "owner")
+      assert.strictEqual(yield* Fiber.join(fiber), "nobody-to-ask")
+      assert.deepStrictEqual(outcomesOf(yield* events.all), [["nobody-to-ask", undefined]])
+    }).pipe(Effect.provide(asking))
+  )
+
   it.effect("that nobody answers in time is a no, also with a late yes", () =>
     Effect.gen(function* () {
       const { approvals, events, fiber, question } = yield* begin()

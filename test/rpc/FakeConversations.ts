@@ -65,34 +65,36 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
       return stored
     })
 
+    const accept = Effect.fnUntraced(function* (message: Journal.InboundMessage) {
+      if (crashes.has(message.text)) return yield* Effect.die(crashes.get(message.text))
+      const known = receipts.get(`${message.channel} ${message.externalId}`)
+      if (known !== undefined) return { ...known, duplicate: true }
+      const id = byKey.get(message.thread) ?? (yield* Ids.makeThreadId)
+      if (!byKey.has(message.thread)) {
+        byKey.set(message.thread, id)
+        logs.set(id, { thread: emptyThread(id, message.thread), entries: [] })
+      }
+      accepted.push(message)
+      const messageId = yield* Ids.makeMessageId
+      const { channel, sender, source, delivery, text, attachments } = message
+      const { seq } = yield* append(id, {
+        _tag: "UserMessage",
+        messageId,
+        channel,
+        sender,
+        source,
+        delivery,
+        text,
+        attachments
+      })
+      const receipt = { threadId: id, messageId, seq, duplicate: false }
+      receipts.set(`${message.channel} ${message.externalId}`, receipt)
+      return receipt
+    })
+
     const conversations = Conversations.Conversations.of({
-      accept: Effect.fnUntraced(function* (message) {
-        if (crashes.has(message.text)) return yield* Effect.die(crashes.get(message.text))
-        const known = receipts.get(`${message.channel} ${message.externalId}`)
-        if (known !== undefined) return { ...known, duplicate: true }
-        const id = byKey.get(message.thread) ?? (yield* Ids.makeThreadId)
-        if (!byKey.has(message.thread)) {
-          byKey.set(message.thread, id)
-          logs.set(id, { thread: emptyThread(id, message.thread), entries: [] })
-        }
-        accepted.push(message)
-        const messageId = yield* Ids.makeMessageId
-        const { channel, sender, source, delivery, text, attachments } = message
-        const { seq } = yield* append(id, {
-          _tag: "UserMessage",
-          messageId,
-          channel,
-          sender,
-          source,
-          delivery,
-          text,
-          attachments
-        })
-        const receipt = { threadId: id, messageId, seq, duplicate: false }
-        receipts.set(`${message.channel} ${message.externalId}`, receipt)
-        return receipt
-      }),
-      acceptQuietly: () => Effect.die("not asked here"),
+      accept,
+      acceptQuietly: accept,
       wake: () => Effect.void,
       stop: (id, by) =>
         Effect.map(logOf(id), () => {

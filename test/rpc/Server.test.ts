@@ -1,4 +1,5 @@
 import { assert, describe, it as test, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -12,7 +13,7 @@ import type { WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 import { StorageUnavailable } from "../../src/storage/StorageError.ts"
-import { pageBytes, ThreadKey } from "../../src/thread/Threads.ts"
+import { pageBytes, ThreadKey, Threads } from "../../src/thread/Threads.ts"
 import * as FakeConversations from "./FakeConversations.ts"
 import { Stage } from "./FakeConversations.ts"
 import * as RawHttp from "./RawHttp.ts"
@@ -583,6 +584,55 @@ describe("the client", () => {
           [1, 2, 3]
         )
         assert.include(seen, "cut")
+      }).pipe(Effect.scoped, Effect.provide(FakeConversations.layer))
+    )
+  }
+
+  for (const kind of ["WebSocket", "HTTP"] as const) {
+    test.live(`finds a server that comes back on another port, and goes on from its cursor (${kind})`, () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage
+        const start = Layer.build(TestServer.layer())
+        const places = [yield* Deferred.make<string>(), yield* Deferred.make<string>()] as const
+        let here: Deferred.Deferred<string> = places[0]
+        const url = Effect.suspend(() => Deferred.await(here))
+        const client = yield* TroupeClient.pipe(
+          Effect.provide(yield* Layer.build(TestServer.clientOf(kind, { url, token: TestServer.token })))
+        )
+        const outer = yield* Effect.scope
+        const seen: Array<number | string> = []
+        const first = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const at = yield* Effect.provide(TestServer.url, yield* start)
+            yield* Deferred.succeed(places[0], at)
+            const watching = yield* client.sendAndWatch({ thread, text: "before" }).pipe(
+              Stream.tap((item) => Effect.sync(() => seen.push(item._tag === "Entry" ? item.stored.seq : item._tag))),
+              Stream.takeUntil((item) => item._tag === "Entry" && item.stored.seq === 3),
+              Stream.runDrain,
+              Effect.forkIn(outer)
+            )
+            yield* Effect.repeat(Effect.yieldNow, { until: () => seen.includes("CaughtUp") })
+            here = places[1]
+            return { at, watching }
+          })
+        )
+        const { id: threadId } = yield* (yield* Threads).byKey(thread)
+        const turnId = yield* Ids.makeTurnId
+        yield* stage.append(threadId, { _tag: "Notice", turnId, text: "while it was down" })
+        // Whoever has the old port now is not asked: its gate would refuse, and the watch would fail.
+        yield* Layer.build(
+          TestServer.layer({ port: Number(new URL(first.at).port), token: Redacted.make("another".repeat(5)) })
+        )
+        const second = yield* Effect.provide(TestServer.url, yield* start)
+        assert.notStrictEqual(second, first.at)
+        yield* Deferred.succeed(places[1], second)
+        yield* stage.append(threadId, { _tag: "Notice", turnId, text: "after" })
+        yield* Fiber.join(first.watching)
+        assert.deepStrictEqual(
+          seen.filter((item) => item !== "CaughtUp"),
+          ["Accepted", 1, 2, 3]
+        )
+        assert.lengthOf(stage.accepted, 1)
       }).pipe(Effect.scoped, Effect.provide(FakeConversations.layer))
     )
   }

@@ -29,10 +29,13 @@ import * as FakeConversations from "./FakeConversations.ts"
 export const token = Redacted.make("a-token-for-tests-0123456789")
 
 /** The server; its `HttpServer` tells the address. */
-export const layer = (options: { readonly settings?: SettingsInput; readonly port?: number } = {}) =>
+export const layer = (
+  options: { readonly settings?: SettingsInput; readonly port?: number; readonly token?: Redacted.Redacted } = {}
+) =>
   Server.layer.pipe(
     Layer.provideMerge(Server.layerListening({ port: options.port ?? 0 })),
     Layer.provide(surroundings),
+    Layer.provide(Layer.succeed(AccessToken, { token: options.token ?? token })),
     Layer.provideMerge(Settings.layer(options.settings ?? {}))
   )
 
@@ -63,7 +66,6 @@ export const setStorageFailing = (failing: Failing | null) => {
 }
 
 const surroundings = Layer.mergeAll(
-  Layer.succeed(AccessToken, { token }),
   Layer.succeed(ConfigSource, { _tag: "Defaults" }),
   Layer.succeed(Agents, {
     get: () => Effect.succeed(agent),

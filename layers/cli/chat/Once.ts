@@ -1,6 +1,5 @@
 /** One message, one answer: for scripts, and for people in a hurry. */
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,12 +10,11 @@ import * as ChatView from "../../../src/cli/ChatView.ts"
 import { CommandFailed, exitCodes, unavailable } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
-import type * as Approvals from "../../../src/approval/Approvals.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
-import type { WatchItem } from "../../../src/conversation/Conversations.ts"
 import type * as Ids from "../../../src/Ids.ts"
+import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
-import * as Keys from "./Keys.ts"
+import * as Questions from "./Questions.ts"
 
 export interface Options {
   readonly json: boolean
@@ -25,7 +23,7 @@ export interface Options {
 
 /**
  * Sends the message and follows it to its end. Fails with the exit code of how it ended, unless it was answered. The time
- * that is allowed covers all of it: finding the daemon, sending, and the answer.
+ * that is allowed covers all of it: finding the daemon, or starting one, sending, and the answer.
  */
 export const once = Effect.fnUntraced(function* <E, R>(
   thread: Threads.ThreadKey,
@@ -35,41 +33,105 @@ export const once = Effect.fnUntraced(function* <E, R>(
 ) {
   const { timeoutSeconds } = options
   const began = yield* Clock.currentTimeMillis
-  const [context, sent] = yield* send(thread, text, session, timeoutSeconds)
-  const following = Effect.provideContext(follow(thread, sent.messageId, sent.seq, options), context)
-  const waiting =
-    timeoutSeconds === undefined
-      ? following
-      : Effect.timeoutOrElse(following, {
-          duration: Duration.millis(began + timeoutSeconds * 1000 - (yield* Clock.currentTimeMillis)),
-          orElse: () => Effect.fail(tooLate(timeoutSeconds, thread))
-        })
-  // Ctrl+C means the turn too; time running out does not.
-  const answer = yield* Effect.onInterrupt(waiting, () =>
-    Context.get(context, TroupeClient).Stop({ thread }).pipe(Effect.timeout("2 seconds"), Effect.ignore)
-  )
-  yield* conclude(answer, sent, options)
+  const context = yield* timeoutSeconds === undefined
+    ? Layer.build(session)
+    : within(Layer.build(session), timeoutSeconds * 1000, timeoutSeconds)
+  const [accepted, answer] = yield* Effect.provideContext(exchange(thread, text, options, began), context)
+  yield* conclude(answer, accepted, options)
 }, Effect.scoped)
 
-/** Finds the daemon, or starts one, and has it take the message. Only the second has a limit when none is asked for. */
-const send = Effect.fnUntraced(function* <E, R>(
+type Accepted = Extract<TroupeRpcs.SentItem, { readonly _tag: "Accepted" }>
+
+const exchange = Effect.fnUntraced(function* (
   thread: Threads.ThreadKey,
   text: string,
-  session: Layer.Layer<TroupeClient, E, R>,
-  timeoutSeconds: number | undefined
+  options: Options,
+  began: number
 ) {
-  const sending = Effect.gen(function* () {
-    const context = yield* Layer.build(session)
-    const taking = Context.get(context, TroupeClient).Send({ thread, text })
-    const sent = yield* timeoutSeconds === undefined ? within(taking, longestSend) : taking
-    return [context, sent] as const
+  const client = yield* TroupeClient
+  const output = yield* Output
+  const taken = yield* Deferred.make<Accepted>()
+  const gone = yield* Deferred.make<never, CommandFailed>()
+  const questions = yield* Questions.make(thread)
+  let accepted: Accepted | undefined
+  let answer: Answer.Answer | undefined
+  let view = ChatView.empty
+  let cutSince: number | undefined
+
+  const take = Effect.fnUntraced(function* (item: TroupeRpcs.SentItem) {
+    cutSince = undefined
+    if (item._tag === "Accepted") {
+      accepted = item
+      answer = Answer.start(item.messageId)
+      yield* Deferred.succeed(taken, item)
+    } else if (answer !== undefined) {
+      answer = Answer.next(answer, item)
+      if (options.json) yield* output.out(line(item))
+      else if (output.errIsTerminal) view = yield* progress(view, item)
+      yield* questions(item, answer)
+    }
   })
-  return yield* timeoutSeconds === undefined ? sending : within(sending, timeoutSeconds)
+
+  // A stop ends messages that no turn has taken up.
+  const isOver = (item: TroupeRpcs.SentItem) => {
+    if (answer === undefined) return Effect.succeed(false)
+    if (answer.end !== undefined) return Effect.succeed(true)
+    if (item._tag !== "Entry" || item.stored.entry._tag !== "TurnEnded" || answer.turnId !== undefined) {
+      return Effect.succeed(false)
+    }
+    return Effect.map(
+      client.MessageState({ messageId: answer.messageId }),
+      ({ state }) => state !== "accepted" && state !== "running"
+    )
+  }
+
+  // A daemon that is restarted goes on with the turn; one that has gone, perhaps with its console, does not.
+  const onCut = Effect.fnUntraced(function* () {
+    const now = yield* Clock.currentTimeMillis
+    cutSince ??= now
+    if (now - cutSince > longestCut) yield* Deferred.fail(gone, lost(thread))
+  })
+
+  const following = client
+    .sendAndWatch({ thread, text }, { onCut })
+    .pipe(Stream.tap(take), Stream.takeUntilEffect(isOver), Stream.runDrain)
+
+  // What serves another's message as well is not this command's to stop, nor is a turn before this message's.
+  const stop = Effect.suspend(() =>
+    answer?.alone === true
+      ? client.Stop({ thread }).pipe(Effect.timeout("2 seconds"), Effect.ignore)
+      : accepted === undefined
+        ? Effect.void
+        : output.err(`${notStopped(thread)}\n`)
+  )
+
+  // Ctrl+C means the turn too; time running out does not.
+  yield* Effect.raceFirst(
+    following,
+    Effect.raceFirst(Deferred.await(gone), tooLong(taken, thread, began, options))
+  ).pipe(Effect.onInterrupt(() => stop))
+  return accepted === undefined || answer === undefined ? yield* lost(thread) : ([accepted, answer] as const)
 })
 
-const within = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds: number) =>
+/** Fails when the time that is allowed is over. A daemon that was just found has a limit also when none is asked for. */
+const tooLong = Effect.fnUntraced(function* (
+  taken: Deferred.Deferred<Accepted>,
+  thread: Threads.ThreadKey,
+  began: number,
+  { timeoutSeconds }: Options
+) {
+  const left = (seconds: number) => Effect.map(Clock.currentTimeMillis, (now) => began + seconds * 1000 - now)
+  yield* timeoutSeconds === undefined
+    ? within(Deferred.await(taken), longestSend * 1000, longestSend)
+    : within(Deferred.await(taken), yield* left(timeoutSeconds), timeoutSeconds)
+  if (timeoutSeconds === undefined) return yield* Effect.never
+  yield* Effect.sleep(yield* left(timeoutSeconds))
+  return yield* tooLate(timeoutSeconds, thread)
+})
+
+const within = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number, seconds: number) =>
   Effect.timeoutOrElse(effect, {
-    duration: Duration.seconds(seconds),
+    duration: Duration.millis(millis),
     orElse: () => Effect.fail(notTaken(seconds))
   })
 
@@ -81,88 +143,12 @@ const notTaken = (seconds: number) =>
     `The daemon did not say within ${seconds} s that it has the message. Is its process stopped? \`troupe status\` asks it.`
   )
 
-const follow = Effect.fnUntraced(function* (
-  thread: Threads.ThreadKey,
-  messageId: Ids.MessageId,
-  from: number,
-  options: Options
-) {
-  const client = yield* TroupeClient
-  const output = yield* Output
-  let answer = Answer.start(messageId)
-  let view = ChatView.empty
-  let cutSince: number | undefined
-  const gone = yield* Deferred.make<never, CommandFailed>()
-  const asked = new Set<string>()
-
-  const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest) {
-    if (asked.has(request.approvalId)) return
-    asked.add(request.approvalId)
-    const decision = (yield* ask(request)) ? "approved" : "denied"
-    yield* client.Decide({ thread, approvalId: request.approvalId, decision }).pipe(
-      // Its time ran out, or somebody else answered.
-      Effect.catchTag("ApprovalNotFound", (error) => output.err(`${error.message}\n`))
-    )
-  })
-
-  const questions = (item: WatchItem) =>
-    item._tag === "Live" && item.event._tag === "ApprovalRequested"
-      ? decide(item.event.request)
-      : item._tag === "CaughtUp"
-        ? Effect.flatMap(client.Inspect({ thread }), ({ approvals }) => Effect.forEach(approvals, decide))
-        : Effect.void
-
-  // A stop ends messages that no turn has taken up.
-  const isOver = (item: WatchItem) =>
-    answer.end !== undefined
-      ? Effect.succeed(true)
-      : item._tag === "Entry" && item.stored.entry._tag === "TurnEnded" && answer.turnId === undefined
-        ? Effect.map(client.MessageState({ messageId }), ({ state }) => state !== "accepted" && state !== "running")
-        : Effect.succeed(false)
-
-  // A daemon that is restarted goes on with the turn; one that has gone, perhaps with its console, does not.
-  const onCut = Effect.fnUntraced(function* () {
-    const now = yield* Clock.currentTimeMillis
-    cutSince ??= now
-    if (now - cutSince > longestCut) yield* Deferred.fail(gone, lost(thread))
-  })
-
-  const following = client.watch({ thread, from, onCut }).pipe(
-    Stream.tap((item) =>
-      Effect.gen(function* () {
-        cutSince = undefined
-        answer = Answer.next(answer, item)
-        if (options.json) yield* output.out(line(item))
-        else if (output.errIsTerminal) view = yield* progress(view, item)
-        yield* questions(item)
-      })
-    ),
-    Stream.takeUntilEffect(isOver),
-    Stream.runDrain
-  )
-  yield* Effect.raceFirst(following, Deferred.await(gone))
-  return answer
-})
-
 /** Tool calls as they happen, for whoever looks at the terminal; the words come at the end, on standard output. */
-const progress = Effect.fnUntraced(function* (view: ChatView.View, item: WatchItem) {
+const progress = Effect.fnUntraced(function* (view: ChatView.View, item: Exclude<TroupeRpcs.SentItem, Accepted>) {
   const output = yield* Output
   const [next, text] = ChatView.next(view, item, output.errStyle)
   if (item._tag === "Entry" && item.stored.entry._tag === "ToolResult") yield* output.err(text)
   return next
-})
-
-const ask = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest) {
-  const output = yield* Output
-  if (!output.inIsTerminal || !output.errIsTerminal) {
-    const call = `${Plain.clipped(request.tool, 64)} ${Plain.clipped(request.detail, 200)}`
-    yield* output.err(`Denied, since nobody can be asked here: ${call}\n`)
-    return false
-  }
-  yield* output.err(`${ChatView.question(request, output.errStyle)} [y/n] `)
-  const yes = yield* Keys.yesOrNo
-  yield* output.err(yes ? "yes\n" : "no\n")
-  return yes
 })
 
 const conclude = Effect.fnUntraced(function* (
@@ -207,8 +193,11 @@ const tooLate = (seconds: number, thread: Threads.ThreadKey) =>
     text: `No answer within ${seconds} s. The message is kept and may still be answered: \`troupe history ${thread}\` shows it.`
   })
 
+const notStopped = (thread: Threads.ThreadKey) =>
+  `Not stopped: the turn serves others as well, or has not come to this message. It may still be answered: \`troupe history ${thread}\` shows it.`
+
 /** One item of the watch as one line. The shape is documented in docs/console.md and kept. */
-const line = (item: WatchItem): string => {
+const line = (item: Exclude<TroupeRpcs.SentItem, Accepted>): string => {
   switch (item._tag) {
     case "Entry":
       return `${JSON.stringify({ type: "entry", ...item.stored })}\n`

@@ -1,10 +1,12 @@
 /** What a chat talks to: the daemon that runs, or one of its own. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
+import type { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
 import * as AccessTokenLive from "../../rpc/AccessToken.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
@@ -49,8 +51,12 @@ const runningClient = Effect.fnUntraced(function* (place: CommandLine.Place) {
   return yield* Effect.gen(function* () {
     const endpoint = yield* Connection.running
     if (Option.isNone(endpoint)) return Option.none<TroupeClient["Service"]>()
+    const url = Effect.provideContext(
+      Connection.address,
+      yield* Effect.context<DataDirectory | FileSystem.FileSystem>()
+    )
     const client = yield* Layer.build(
-      Connection.clientLayer(endpoint.value, "layer").pipe(Layer.provide(AccessTokenLive.layerExisting))
+      Connection.clientLayer({ url }, "layer").pipe(Layer.provide(AccessTokenLive.layerExisting))
     )
     return Option.some(Context.get(client, TroupeClient))
   }).pipe(Effect.provideContext(surroundings))
