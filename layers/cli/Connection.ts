@@ -58,19 +58,15 @@ export const running = Effect.gen(function* () {
 }).pipe(Effect.scoped)
 
 /**
- * Where the daemon of the data directory is now, once there is one. One that was restarted may have another port; nothing is
- * said to whoever listens on the old one.
+ * Where the daemon of the data directory is now. One that was restarted may have another port; nothing is said to whoever
+ * listens on the old one meanwhile.
  */
-export const address: Effect.Effect<string, never, Effect.Services<typeof EndpointReader.read>> = Effect.flatMap(
-  EndpointReader.read,
-  (endpoint) =>
-    Option.isSome(endpoint)
-      ? Effect.succeed(endpoint.value.url)
-      : Effect.andThen(
-          Effect.sleep("200 millis"),
-          Effect.suspend(() => address)
-        )
+export const address = Effect.map(EndpointReader.read, (endpoint) =>
+  Option.isSome(endpoint) ? endpoint.value.url : nowhere
 )
+
+/** Nobody can listen there: connecting fails at once. */
+const nowhere = "http://127.0.0.1:0"
 
 export const isRpcClientError = Schema.is(RpcClientError)
 

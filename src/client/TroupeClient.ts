@@ -32,7 +32,7 @@ import * as Watch from "./Watch.ts"
 export interface Options {
   /**
    * As the daemon prints it: `http://127.0.0.1:7433`. Or an effect that finds it, for a daemon that may come back elsewhere:
-   * it runs before every connection, and may wait until there is one.
+   * it runs before every connection.
    */
   readonly url: string | Effect.Effect<string>
   readonly token: Redacted.Redacted

@@ -1,5 +1,4 @@
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -593,18 +592,19 @@ describe("the client", () => {
       Effect.gen(function* () {
         const stage = yield* Stage
         const start = Layer.build(TestServer.layer())
-        const places = [yield* Deferred.make<string>(), yield* Deferred.make<string>()] as const
-        let here: Deferred.Deferred<string> = places[0]
-        const url = Effect.suspend(() => Deferred.await(here))
-        const client = yield* TroupeClient.pipe(
-          Effect.provide(yield* Layer.build(TestServer.clientOf(kind, { url, token: TestServer.token })))
-        )
+        let here = ""
+        const url = Effect.sync(() => here)
         const outer = yield* Effect.scope
         const seen: Array<number | string> = []
         const first = yield* Effect.scoped(
           Effect.gen(function* () {
             const at = yield* Effect.provide(TestServer.url, yield* start)
-            yield* Deferred.succeed(places[0], at)
+            here = at
+            const client = yield* TroupeClient.pipe(
+              Effect.provide(
+                yield* Layer.buildWithScope(TestServer.clientOf(kind, { url, token: TestServer.token }), outer)
+              )
+            )
             const watching = yield* client.sendAndWatch({ thread, text: "before" }).pipe(
               Stream.tap((item) => Effect.sync(() => seen.push(item._tag === "Entry" ? item.stored.seq : item._tag))),
               Stream.takeUntil((item) => item._tag === "Entry" && item.stored.seq === 3),
@@ -612,7 +612,7 @@ describe("the client", () => {
               Effect.forkIn(outer)
             )
             yield* Effect.repeat(Effect.yieldNow, { until: () => seen.includes("CaughtUp") })
-            here = places[1]
+            here = "http://127.0.0.1:0"
             return { at, watching }
           })
         )
@@ -625,7 +625,7 @@ describe("the client", () => {
         )
         const second = yield* Effect.provide(TestServer.url, yield* start)
         assert.notStrictEqual(second, first.at)
-        yield* Deferred.succeed(places[1], second)
+        here = second
         yield* stage.append(threadId, { _tag: "Notice", turnId, text: "after" })
         yield* Fiber.join(first.watching)
         assert.deepStrictEqual(
