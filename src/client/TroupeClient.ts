@@ -133,7 +133,8 @@ export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never
         watch: Watch.make(once),
         sendAndWatch: (message, options = {}) => {
           const problem = Payload.problemOf("SendAndWatch", message)
-          const sent = problem === undefined ? calls.SendAndWatch(message) : Stream.fail(new InvalidRequest({ problem }))
+          const sent =
+            problem === undefined ? calls.SendAndWatch(message) : Stream.fail(new InvalidRequest({ problem }))
           return sending(sent, options)
         },
         history: History.make((request) => calls.History(request))

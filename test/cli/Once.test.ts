@@ -188,5 +188,7 @@ const personAsks = Effect.fnUntraced(function* (text: string) {
 })
 
 const entries = Effect.flatMap(Threads.Threads, (threads) =>
-  Effect.flatMap(threads.byKey(thread), ({ id }) => threads.entries(id, { from: 1, limit: 100 }))
+  Effect.flatMap(threads.byKey(thread), ({ id }) => threads.entries(id, { from: 1, limit: 100 })).pipe(
+    Effect.map((page) => page.entries)
+  )
 )
