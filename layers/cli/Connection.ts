@@ -32,7 +32,7 @@ export const layer = (place: CommandLine.Place) =>
       }
       return clientLayer(endpoint.value, "layerHttp").pipe(Layer.provide(AccessTokenLive.layerExisting))
     })
-  ).pipe(Layer.provide(DataDirectoryLive.layer), Layer.provide(CommandLine.layer(place)))
+  ).pipe(Layer.provide(DataDirectoryLive.layerExisting), Layer.provide(CommandLine.layerClient(place)))
 
 /**
  * The daemon that runs, if one does. A file that a killed process left behind is no daemon; one that does not let us in, or

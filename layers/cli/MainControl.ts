@@ -8,7 +8,7 @@ export class MainControl extends Context.Service<
   {
     /** Go on when the reader of standard output has gone. A command that only prints ends then. */
     readonly outlive: Effect.Effect<void>
-    /** A clean end is asked for by a signal, takes at most this long and a little, and counts as success. */
+    /** A clean end is asked for by a signal and counts as success. After this long and a second it is cut off. */
     readonly stopWithin: (grace: Duration.Duration) => Effect.Effect<void>
   }
 >()("troupe/cli/MainControl") {}

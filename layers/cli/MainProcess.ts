@@ -1,7 +1,8 @@
 /**
  * Running the program as a process: signals, exit codes, and readers that go away.
  *
- * The first SIGINT or SIGTERM asks for a clean end, the second ends at once. Exit codes: `src/cli/CommandFailed.ts`.
+ * The first SIGINT or SIGTERM asks for a clean end, the second ends at once. A clean end that takes longer than its grace
+ * is cut off: what is on disk is what the next start goes on with. Exit codes: `src/cli/CommandFailed.ts`.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -16,12 +17,16 @@ import { MainControl } from "./MainControl.ts"
 interface State {
   outlives: boolean
   grace: Duration.Duration | undefined
-  readerGone: boolean
+  /** Why standard output takes no more: its reader has gone, or it cannot be written. */
+  output: "open" | "gone" | "failed"
   signals: number
 }
 
+/** What is left to do after the grace, when the turns have been interrupted: closing the database, most of all. */
+const closing = Duration.seconds(1)
+
 export const run = <E>(program: Effect.Effect<void, E, MainControl>): void => {
-  const state: State = { outlives: false, grace: undefined, readerGone: false, signals: 0 }
+  const state: State = { outlives: false, grace: undefined, output: "open", signals: 0 }
   const control = MainControl.of({
     outlive: Effect.sync(() => {
       state.outlives = true
@@ -44,21 +49,32 @@ const runMain = (state: State) =>
       state.signals++
       if (state.signals > 1) process.exit(exitCodes.interrupted)
       stop()
+      if (state.grace !== undefined) setTimeout(cutOff, Duration.toMillis(Duration.sum(state.grace, closing)))
     }
     const onClosed = (error: Error) => {
-      if (!Predicate.hasProperty(error, "code") || error.code !== "EPIPE" || state.outlives) return
-      state.readerGone = true
+      if (state.outlives || state.output !== "open") return
+      const code = Predicate.hasProperty(error, "code") ? String(error.code) : error.message
+      state.output = code === "EPIPE" ? "gone" : "failed"
+      if (state.output === "failed")
+        say(`Standard output cannot be written (${code}): what was printed is not complete.`)
       stop()
     }
     process.on("SIGINT", onSignal)
     process.on("SIGTERM", onSignal)
     process.stdout.on("error", onClosed)
     process.stderr.on("error", () => {})
-    fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+    // One turn of the loop later, since a failure to write the last line is told after the line.
+    fiber.addObserver((exit) => setImmediate(() => teardown(exit, (code) => process.exit(code))))
   })
 
+const cutOff = () => {
+  say("The end took too long and was cut off. What was not done goes on at the next start.")
+  process.exit(exitCodes.ok)
+}
+
 const codeFor = (exit: Exit.Exit<unknown, unknown>, state: State): number => {
-  if (state.readerGone || Exit.isSuccess(exit)) return exitCodes.ok
+  if (state.output === "failed") return exitCodes.failed
+  if (state.output === "gone" || Exit.isSuccess(exit)) return exitCodes.ok
   if (Cause.hasInterruptsOnly(exit.cause)) return state.grace === undefined ? exitCodes.interrupted : exitCodes.ok
   const error = Cause.squash(exit.cause)
   if (!Predicate.isTagged(error, "ShowHelp") && Predicate.hasProperty(error, Runtime.errorExitCode)) {
@@ -73,5 +89,7 @@ const complain = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause)
   if (Predicate.isTagged(error, "ShowHelp")) return Effect.void
   const words = Cause.hasFails(cause) && Predicate.isError(error) ? error.message : Cause.pretty(cause)
-  return words === "" ? Effect.void : Effect.sync(() => void process.stderr.write(`troupe: ${words}\n`))
+  return words === "" ? Effect.void : Effect.sync(() => say(words))
 }
+
+const say = (words: string): void => void process.stderr.write(`troupe: ${words}\n`)

@@ -2,6 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Argument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
+import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
@@ -11,16 +12,19 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Common } from "./commands/Client.ts"
 import * as MainProcess from "./MainProcess.ts"
+import * as Usage from "./Usage.ts"
 import { version } from "./Version.ts"
 
 const root = Command.make("troupe").pipe(
   Command.withSharedFlags({
     config: Flag.String("config").pipe(
+      Flag.withSchema(Schema.NonEmptyString),
       Flag.withMetavar("PATH"),
       Flag.withDescription("The settings file (else TROUPE_CONFIG, else ./config.toml)"),
       Flag.optional
     ),
     dataDir: Flag.String("data-dir").pipe(
+      Flag.withSchema(Schema.NonEmptyString),
       Flag.withMetavar("DIR"),
       Flag.withDescription("The data directory (else [storage].data_dir, else TROUPE_DATA_DIR)"),
       Flag.optional
@@ -233,6 +237,7 @@ Command.run(troupe, { version }).pipe(
     CliConfig.CliConfig,
     CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
   ),
+  Effect.provideService(CliOutput.Presenter, Usage.presenter),
   // Standard output is for answers, whatever is logged before a log is set up.
   Effect.provideService(References.LogToStderr, true),
   Effect.provide(NodeServices.layer),

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as ConfigFile from "./ConfigFile.ts"
@@ -12,13 +13,23 @@ export interface Place {
   readonly dataDir?: string | undefined
 }
 
+/** All settings, all of them checked: for the daemon, and for looking at them. */
 export const layer = (place: Place) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const { settings, source } = yield* ConfigFile.load({ path: place.config })
-      const chosen = place.dataDir === undefined ? {} : { data_dir: place.dataDir }
-      return Context.make(Settings, { ...settings, storage: { ...settings.storage, ...chosen } }).pipe(
-        Context.add(ConfigSource, source)
-      )
+      return Context.make(Settings, over(settings, place)).pipe(Context.add(ConfigSource, source))
     })
   )
+
+/** For the commands beside the daemon: only what they need, and nothing else is looked at. */
+export const layerClient = (place: Place) =>
+  Layer.effect(
+    ClientSettings,
+    Effect.map(ConfigFile.loadForClient({ path: place.config }), (settings) => over(settings, place))
+  )
+
+const over = <S extends { readonly storage: { readonly data_dir?: string } }>(settings: S, place: Place) => ({
+  ...settings,
+  storage: { ...settings.storage, ...(place.dataDir === undefined ? {} : { data_dir: place.dataDir }) }
+})

@@ -4,6 +4,7 @@
  * Order of the steps: parse, expand references to the environment, decode, check the rules between keys. The file is read once,
  * at start; nothing is written back.
  */
+import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -11,14 +12,18 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as ClientSettings from "../../src/config/ClientSettings.ts"
 import { ConfigError } from "../../src/config/ConfigError.ts"
 import type { Problem } from "../../src/config/ConfigError.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { Source } from "../../src/config/ConfigSource.ts"
 import { Environment } from "../../src/config/Environment.ts"
+import type * as Decode from "../../src/config/Decode.ts"
+import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Toml from "./Toml.ts"
+import * as Utf8 from "./Utf8.ts"
 
 /** Settings together with where they came from. */
 export interface Loaded {
@@ -54,6 +59,14 @@ const locate = Effect.fn("ConfigFile.locate")(function* (
   return type === undefined || type === "Directory" ? { _tag: "Defaults" } : { _tag: "File", path: candidate }
 })
 
+/** Finds and reads the settings, and checks of them only what a command beside the daemon needs. */
+export const loadForClient = Effect.fn("ConfigFile.loadForClient")(function* (options: Options = {}) {
+  const source = yield* locate(options)
+  if (source._tag === "Defaults") return yield* ClientSettings.decode({}, { source: "defaults" })
+  const document = ClientSettings.part(yield* parse(yield* read(source.path), source.path))
+  return yield* ClientSettings.decode(...(yield* expand(document, source.path)))
+})
+
 /** Finds, reads and checks the settings. */
 export const load = Effect.fn("ConfigFile.load")(function* (
   options: Options = {}
@@ -69,9 +82,7 @@ export const fromText = Effect.fn("ConfigFile.fromText")(function* (
   text: string,
   source: string
 ): Effect.fn.Return<Settings.SettingsValue, ConfigError, Environment> {
-  const document = yield* Effect.mapError(Toml.parse(text), (problem) => failure(source, problem))
-  const expanded = Expansion.expand(document, yield* lookup(Expansion.variables(document)))
-  return yield* Settings.decode(expanded.document, { source, findings: expanded.findings, origin: expanded.origin })
+  return yield* Settings.decode(...(yield* expand(yield* parse(text, source), source)))
 })
 
 /** `Settings` and `ConfigSource` from the settings file. */
@@ -113,9 +124,38 @@ const typeOf = Effect.fnUntraced(function* (file: string) {
   )
 })
 
+/** Far more than all settings there are, and little enough to be read at once. */
+const longest = ByteSize.kibibytes(256)
+
 const read = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  return yield* Effect.mapError(fs.readFileString(file), (error) => failure(file, unreadable(error)))
+  const refused = Effect.mapError((error: PlatformError.PlatformError) => failure(file, unreadable(error)))
+  const { size, type } = yield* refused(fs.stat(file))
+  // Opening a pipe waits for its writer, in a way that nothing can interrupt, and a device may have no end.
+  if (type !== "File") return yield* failure(file, { path: "", found: "a pipe or a device", expected: "a file" })
+  if (ByteSize.isGreaterThan(size, longest)) {
+    return yield* failure(file, {
+      path: "",
+      found: `a file of ${ByteSize.format(size, { system: "decimal", precision: 1, trailingZeros: false })}`,
+      expected: "at most 256 KiB"
+    })
+  }
+  return yield* Effect.mapError(Utf8.decode(yield* refused(fs.readFile(file))), (problem) => failure(file, problem))
+})
+
+const parse = (text: string, source: string) => Effect.mapError(Toml.parse(text), (problem) => failure(source, problem))
+
+/** A document with the environment filled in, and what decoding it must know. */
+const expand = Effect.fnUntraced(function* (
+  written: unknown,
+  source: string
+): Effect.fn.Return<readonly [unknown, Decode.Options], ConfigError, Environment> {
+  const shallow = Document.shallow(written)
+  const { document, findings, origin } = Expansion.expand(
+    shallow.document,
+    yield* lookup(Expansion.variables(shallow.document))
+  )
+  return [document, { source, findings: [...shallow.findings, ...findings], origin }]
 })
 
 const unreadable = (error: PlatformError.PlatformError): Problem => ({

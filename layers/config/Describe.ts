@@ -158,13 +158,22 @@ const settingsLines = (name: string, value: unknown): ReadonlyArray<string> => {
   return lines.length === 0 ? [`${name} = {}`] : lines
 }
 
+/** Some providers are given their key in the query of the address. What follows the path is masked as a whole. */
+const addresses: ReadonlySet<string> = new Set(["base_url", "otlp_endpoint"])
+
+const withoutQuery = (address: unknown): unknown =>
+  typeof address === "string" ? address.replace(/[?#].*$/s, `?${mask}`) : address
+
 /** The encoded settings with a mask in place of every non-empty secret, found by what it decoded to. */
 const masked = (decoded: unknown, encoded: unknown): unknown => {
   if (Redacted.isRedacted(decoded)) return encoded === "" ? "" : mask
   if (Array.isArray(encoded)) return encoded.map((item: unknown, index) => masked(Document.get(decoded, [index]), item))
   if (!Document.isTable(encoded)) return encoded
   return Object.fromEntries(
-    Object.entries(encoded).map(([key, value]) => [key, masked(Document.get(decoded, [key]), value)] as const)
+    Object.entries(encoded).map(([key, value]) => {
+      const shown = addresses.has(key) ? withoutQuery(value) : masked(Document.get(decoded, [key]), value)
+      return [key, shown] as const
+    })
   )
 }
 

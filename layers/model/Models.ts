@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import { lacksKey } from "../../src/config/sections/Providers.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsValue } from "../../src/config/Settings.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
@@ -112,16 +113,8 @@ const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Ta
 })
 
 /** Only the well-known hosts are known to want a key; at another address that is the address's own business. */
-const hasCredentials = (settings: SettingsValue, provider: string): boolean => {
-  const section = settings.providers[provider]
-  const known = Providers.find(provider)
-  if (known === undefined || !known.keyRequired || section?.base_url !== undefined) return true
-  if (section === undefined) return false
-  return (
-    Redacted.value(section.api_key) !== "" ||
-    Object.keys(section.headers).some((name) => name.toLowerCase() === "authorization")
-  )
-}
+const hasCredentials = (settings: SettingsValue, provider: string): boolean =>
+  !lacksKey(provider, settings.providers[provider])
 
 const unknownProvider = (settings: SettingsValue, provider: string) => {
   const names = new Set([...Providers.knownProviders.map(({ name }) => name), ...Object.keys(settings.providers)])

@@ -10,6 +10,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import * as Directories from "../storage/Directories.ts"
 
 export interface Options {
   readonly path: string
@@ -34,7 +35,7 @@ export const make = Effect.fnUntraced(function* (
   let size: number | undefined
 
   const sizeNow = Effect.gen(function* () {
-    yield* files.makeDirectory(paths.dirname(options.path), { recursive: true, mode: 0o700 })
+    yield* Directories.make(paths.dirname(options.path))
     return yield* files.stat(options.path).pipe(
       Effect.map((info) => Number(info.size)),
       Effect.orElseSucceed(() => 0)

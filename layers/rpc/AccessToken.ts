@@ -12,40 +12,40 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as AccessToken from "../../src/rpc/AccessToken.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as PrivateFile from "../storage/PrivateFile.ts"
 
-type Requirements = Settings | DataDirectory | FileSystem.FileSystem | Path.Path
+type Requirements = DataDirectory | FileSystem.FileSystem | Path.Path
 
 /** The name of the file in the data directory. */
 const fileName = "token"
 
 /** For the server: makes the file when nothing is configured and there is none. */
-export const layer: Layer.Layer<AccessToken.AccessToken, AccessToken.TokenUnusable, Requirements> = Layer.effect(
-  AccessToken.AccessToken,
-  Effect.suspend(() => load(Effect.andThen(create, read)))
-).pipe(Layer.provide(SecureRandom.layerWebCrypto))
-
-/** For the clients of a server: only reads. */
-export const layerExisting: Layer.Layer<AccessToken.AccessToken, AccessToken.TokenUnusable, Requirements> =
+export const layer: Layer.Layer<AccessToken.AccessToken, AccessToken.TokenUnusable, Settings | Requirements> =
   Layer.effect(
     AccessToken.AccessToken,
-    Effect.suspend(() => load(read))
-  )
+    Effect.suspend(() => Effect.flatMap(Settings, choose(Effect.andThen(create, read))))
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-const load = Effect.fnUntraced(function* <E, R>(fromFile: Effect.Effect<string, E, R>) {
-  const { http } = yield* Settings
-  const configured = Redacted.value(http.auth_token)
-  if (configured === "") return { token: Redacted.make(yield* fromFile) }
-  if (AccessToken.isSendable(configured)) return { token: http.auth_token }
-  return yield* new AccessToken.TokenUnusable({
-    path: "[http].auth_token",
-    reason: "it has characters that cannot be sent in a header",
-    remedy: "Use visible ASCII characters without spaces."
-  })
-})
+/** For the clients of a server: only reads. */
+export const layerExisting: Layer.Layer<
+  AccessToken.AccessToken,
+  AccessToken.TokenUnusable,
+  ClientSettings | Requirements
+> = Layer.effect(
+  AccessToken.AccessToken,
+  Effect.suspend(() => Effect.flatMap(ClientSettings, choose(read)))
+)
+
+const choose =
+  <E, R>(fromFile: Effect.Effect<string, E, R>) =>
+  ({ http }: { readonly http: { readonly auth_token: Redacted.Redacted } }) =>
+    Redacted.value(http.auth_token) === ""
+      ? Effect.map(fromFile, (text) => ({ token: Redacted.make(text) }))
+      : Effect.succeed({ token: http.auth_token })
 
 const create = Effect.gen(function* () {
   const path = (yield* DataDirectory).file(fileName)

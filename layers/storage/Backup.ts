@@ -24,6 +24,7 @@ import * as Database from "./Database.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as SqliteClient from "./SqliteClient.ts"
+import * as Directories from "./Directories.ts"
 
 export interface Options {
   readonly directory: DataDirectory["Service"]
@@ -48,7 +49,7 @@ export const make = Effect.fn("Backup.make")(function* (
   const replacing = yield* mayWrite(destination, options.force)
   const createdAt = yield* Clock.currentTimeMillis
   const beside = `${destination}.partial-${createdAt}`
-  yield* failed(files.makeDirectory(beside, { recursive: true, mode: 0o700 }))
+  yield* failed(Directories.make(beside))
   return yield* fill(options, beside, createdAt).pipe(
     Effect.tap(() =>
       failed(putInPlace(beside, destination, replacing ? `${destination}.old-${createdAt}` : undefined))
@@ -199,7 +200,7 @@ const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service
   const copied: Array<string> = []
   for (const name of yield* failed(managedFiles(root))) {
     const to = paths.join(folder, Backup.filesFolder, name)
-    yield* failed(files.makeDirectory(paths.dirname(to), { recursive: true, mode: 0o700 }))
+    yield* failed(Directories.make(paths.dirname(to)))
     yield* failed(files.copyFile(paths.join(root, name), to))
     yield* failed(files.chmod(to, 0o600))
     copied.push(`${Backup.filesFolder}/${name}`)

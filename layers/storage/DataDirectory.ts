@@ -1,5 +1,5 @@
 /**
- * Finds the data directory and makes it if it is not there.
+ * Finds the data directory. A daemon makes it if it is not there; what only asks a daemon makes nothing.
  *
  * The first of these that is set: `[storage].data_dir`, the variable `TROUPE_DATA_DIR`, the user's data directory of the
  * platform (`$XDG_DATA_HOME/troupe`, `~/.local/share/troupe`, `~/Library/Application Support/troupe`, `%APPDATA%\troupe`).
@@ -12,52 +12,101 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import type * as PlatformError from "effect/PlatformError"
+import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import * as Directories from "./Directories.ts"
 
-type Requirements = Settings | Environment | FileSystem.FileSystem | Path.Path
+type Platform = Environment | FileSystem.FileSystem | Path.Path
 
-/** The directory without its lock: for the clients of a running daemon, which read the token and the endpoint. */
-export const layer: Layer.Layer<DataDirectory, DataDirectoryUnusable, Requirements> = Layer.effect(
+/**
+ * The directory as it is, without its lock: for the clients of a running daemon, which read the token and the endpoint. It need
+ * not be there.
+ */
+export const layerExisting: Layer.Layer<DataDirectory, DataDirectoryUnusable, ClientSettings | Platform> = Layer.effect(
   DataDirectory,
-  Effect.suspend(() => make())
+  Effect.suspend(() => Effect.flatMap(ClientSettings, find))
 )
 
-/** The directory, held by this process for the scope of the layer. Fails at once when another process holds it. */
-export const layerLocked: Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Requirements> =
+/** The directory, made and held by this process for the scope of the layer. Fails at once when another process holds it. */
+export const layerLocked: Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Settings | Platform> =
   Layer.effect(
     DataDirectory,
-    Effect.suspend(() => Effect.tap(make(), (directory) => Effect.flatMap(lock, ({ acquire }) => acquire(directory))))
+    Effect.suspend(() => Effect.flatMap(Settings, hold))
   )
+
+/** The same for a command that needs nothing else of the settings. */
+export const layerLockedByCommand: Layer.Layer<
+  DataDirectory,
+  DataDirectoryInUse | DataDirectoryUnusable,
+  ClientSettings | Platform
+> = Layer.effect(
+  DataDirectory,
+  Effect.suspend(() => Effect.flatMap(ClientSettings, hold))
+)
 
 // Loaded when it is needed: the clients of a daemon read the directory and open no database.
 const lock = Effect.promise(() => import("./DirectoryLock.ts"))
 
-const make = Effect.fnUntraced(function* () {
+/** What says where the directory is. */
+interface Chosen {
+  readonly storage: { readonly data_dir?: string }
+}
+
+const find = Effect.fnUntraced(function* ({ storage }: Chosen) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const path = yield* locate((yield* Settings).storage.data_dir)
-  const unusable = (reason: string) => (error: PlatformError.PlatformError) =>
-    Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${error.reason._tag})` }))
-
-  yield* files
-    .makeDirectory(path, { recursive: true, mode: 0o700 })
-    .pipe(Effect.catchTag("PlatformError", unusable("it cannot be created")))
-  const info = yield* files.stat(path).pipe(Effect.catchTag("PlatformError", unusable("it cannot be read")))
-  if (info.type !== "Directory") return yield* new DataDirectoryUnusable({ path, reason: "it is not a directory" })
-  yield* files
-    .access(path, { readable: true, writable: true })
-    .pipe(Effect.catchTag("PlatformError", unusable("this user may not write to it")))
-  // An existing directory is not changed behind its owner's back, only talked about.
-  if (!isWindows(paths) && (info.mode & 0o077) !== 0) {
-    yield* Effect.logWarning("Other users of this machine can look into the data directory; chmod 700 closes it", {
-      path
-    })
+  const path = yield* locate(storage.data_dir)
+  const isThere = yield* files.exists(path).pipe(Effect.catchTag("PlatformError", unusable(path, "it cannot be read")))
+  if (isThere) {
+    yield* isDirectory(path)
+    yield* files
+      .access(path, { readable: true })
+      .pipe(Effect.catchTag("PlatformError", unusable(path, "this user may not read it")))
+    yield* warnIfOpen(path)
   }
   return DataDirectory.of({ path, file: (name) => paths.join(path, name) })
+})
+
+const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const path = yield* locate(storage.data_dir)
+  yield* Directories.make(path).pipe(Effect.catchTag("PlatformError", unusable(path, "it cannot be created")))
+  yield* isDirectory(path)
+  yield* files
+    .access(path, { readable: true, writable: true })
+    .pipe(Effect.catchTag("PlatformError", unusable(path, "this user may not write to it")))
+  yield* warnIfOpen(path)
+  const directory = DataDirectory.of({ path, file: (name) => paths.join(path, name) })
+  const { acquire } = yield* lock
+  yield* acquire(directory)
+  return directory
+})
+
+const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>
+  Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${error.reason._tag})` }))
+
+const modeAndType = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* files.stat(path).pipe(Effect.catchTag("PlatformError", unusable(path, "it cannot be read")))
+})
+
+const isDirectory = Effect.fnUntraced(function* (path: string) {
+  const { type } = yield* modeAndType(path)
+  if (type !== "Directory") return yield* new DataDirectoryUnusable({ path, reason: "it is not a directory" })
+})
+
+/** An existing directory is not changed behind its owner's back, only talked about. */
+const warnIfOpen = Effect.fnUntraced(function* (path: string) {
+  const { mode } = yield* modeAndType(path)
+  if (isWindows(yield* Path.Path) || (mode & 0o077) === 0) return
+  yield* Effect.logWarning("Other users of this machine can look into the data directory; chmod 700 closes it", {
+    path
+  })
 })
 
 const locate = Effect.fnUntraced(function* (configured: string | undefined) {

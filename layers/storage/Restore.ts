@@ -19,6 +19,7 @@ import * as BackupLive from "./Backup.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
 import * as Migrations from "./Migrations.ts"
+import * as Directories from "./Directories.ts"
 
 export interface Options {
   readonly source: string
@@ -115,13 +116,13 @@ const restoreFiles = Effect.fnUntraced(function* (
   for (const { path } of manifest.files.filter((file) => file.path.startsWith(`${Backup.filesFolder}/`))) {
     const to = directory.file(path)
     const aside = `${to}.restoring`
-    yield* files.makeDirectory(paths.dirname(to), { recursive: true, mode: 0o700 })
+    yield* Directories.make(paths.dirname(to))
     yield* files.copyFile(paths.join(source, path), aside)
     yield* files.chmod(aside, 0o600)
     yield* BackupLive.flush(aside)
     if ((yield* files.exists(to)) && !(yield* sameContent(aside, to))) {
       const kept = directory.file(`files.replaced-${now}/${path.slice(Backup.filesFolder.length + 1)}`)
-      yield* files.makeDirectory(paths.dirname(kept), { recursive: true, mode: 0o700 })
+      yield* Directories.make(paths.dirname(kept))
       yield* files.rename(to, kept)
     }
     yield* files.rename(aside, to)

@@ -21,7 +21,10 @@ export const Problem = Schema.Struct({
 })
 export type Problem = typeof Problem.Type
 
-/** The settings cannot be used. `message` lists all problems, for people. */
+/** How many problems a person is shown. Nobody reads more, and what comes after them is seldom of another kind. */
+const mostShown = 100
+
+/** The settings cannot be used. `message` lists the problems, for people: the first hundred of them. */
 export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
   /** What was read: the path of the file, or words for where else the settings came from. */
   source: Schema.String,
@@ -29,7 +32,12 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
 }) {
   override get message(): string {
     const count = this.problems.length === 1 ? "1 problem" : `${this.problems.length} problems`
-    return [`${this.source}: ${count}`, ...this.problems.map(render)].join("\n")
+    const more = this.problems.length - mostShown
+    return [
+      `${this.source}: ${count}`,
+      ...this.problems.slice(0, mostShown).map(render),
+      ...(more > 0 ? [`  … and ${more} more`] : [])
+    ].join("\n")
   }
 }
 

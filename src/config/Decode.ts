@@ -36,8 +36,9 @@ export const decode = Effect.fnUntraced(function* <S extends Schema.ConstraintDe
   options: Options
 ): Effect.fn.Return<S["Type"], ConfigError> {
   const attempt = SchemaParser.decodeUnknownResult(schema)
-  const document = emptyTablesToLists(schema.ast, input)
-  const findings: Array<Finding> = [...(options.findings ?? [])]
+  const shallow = Document.shallow(input)
+  const document = emptyTablesToLists(schema.ast, shallow.document)
+  const findings: Array<Finding> = [...(options.findings ?? []), ...shallow.findings]
   while (true) {
     const rest = Document.without(
       document,
@@ -45,12 +46,12 @@ export const decode = Effect.fnUntraced(function* <S extends Schema.ConstraintDe
     )
     const result = attempt(rest, { errors: "all", onExcessProperty: "error" })
     if (Result.isSuccess(result)) {
-      findings.push(...brokenRules(rules, result.success, findings))
+      findings.push(...brokenRules(rules, result.success, document, findings))
       if (findings.length === 0) return result.success
       break
     }
     const refused = describe(result.failure, schema.ast, rest, options)
-    findings.push(...refused)
+    for (const finding of refused) findings.push(finding)
     // Nothing left to take out (a table that lacks a key it cannot do without, or no table at all).
     if (refused.every((finding) => Document.get(rest, finding.path) === undefined || finding.path.length === 0)) break
   }
@@ -66,13 +67,17 @@ export const decode = Effect.fnUntraced(function* <S extends Schema.ConstraintDe
 const brokenRules = <Settings>(
   rules: ReadonlyArray<Rule<Settings>>,
   settings: Settings,
+  document: unknown,
   refused: ReadonlyArray<Finding>
 ): ReadonlyArray<Finding> =>
   rules
-    .flatMap((rule) => rule(settings))
+    .flatMap((rule) => rule(settings, (path) => Document.get(document, path) !== undefined))
     .filter((finding) =>
-      [finding.path, ...(finding.reads ?? [])].every((path) => !refused.some((other) => startsWith(path, other.path)))
+      [finding.path, ...(finding.reads ?? [])].every((path) => !refused.some((other) => isAbout(other, path)))
     )
+
+const isAbout = ({ meant, path: refused }: Finding, path: Path): boolean =>
+  startsWith(path, refused) || (meant !== undefined && startsWith(path, meant))
 
 const startsWith = (path: Path, start: Path): boolean => start.every((key, index) => path[index] === key)
 
@@ -84,11 +89,14 @@ const describe = (
   type: SchemaAST.AST,
   document: unknown,
   options: Options
-): ReadonlyArray<Finding> =>
-  Arr.dedupeWith(
-    leaves(issue, []).map((leaf) => toFinding(leaf, type, document, options)),
-    (left, right) => Document.formatPath(left.path) === Document.formatPath(right.path)
-  )
+): ReadonlyArray<Finding> => {
+  const found = new Map<string, Finding>()
+  for (const leaf of leaves(issue, [])) {
+    const place = Document.formatPath(leaf.path)
+    if (!found.has(place)) found.set(place, toFinding(leaf, type, document, options))
+  }
+  return [...found.values()]
+}
 
 interface Leaf {
   readonly path: Path
@@ -116,7 +124,9 @@ const toFinding = ({ issue, path }: Leaf, type: SchemaAST.AST, document: unknown
   const origin = options.origin?.(path)
   return {
     path,
-    found: Document.kindOf(Document.get(document, path)) + (origin === undefined ? "" : ` ${origin}`),
+    found:
+      (typeof notes?.["found"] === "string" ? notes["found"] : Document.kindOf(Document.get(document, path))) +
+      (origin === undefined ? "" : ` ${origin}`),
     expected:
       typeof notes?.["expected"] === "string"
         ? notes["expected"]
@@ -138,7 +148,7 @@ const unknownKey = (path: Path, type: SchemaAST.AST): Finding => {
     found: "an unknown key",
     expected: `one of ${known.join(", ")}`,
     ...(meant !== undefined
-      ? { hint: `did you mean ${meant}?` }
+      ? { hint: `did you mean ${meant}?`, meant: [...path.slice(0, -1), meant] }
       : elsewhere.length > 0
         ? { hint: `there is ${elsewhere.join(" and ")}` }
         : {})

@@ -1,5 +1,8 @@
-/** A settings document before decoding: tables, lists and plain values of unknown kinds. Nothing here changes its input. */
-import type { Path } from "./Rule.ts"
+/**
+ * A settings document before decoding: tables, lists and plain values of unknown kinds. Nothing here changes its input.
+ * What walks a document calls itself for each level; `shallow` comes first and bounds how many there are.
+ */
+import type { Finding, Path } from "./Rule.ts"
 
 /** A table: an object that stands for keys and values, not for a list, a date or a secret. */
 export const isTable = (value: unknown): value is { readonly [key: string]: unknown } =>
@@ -12,17 +15,48 @@ export const get = (document: unknown, path: Path): unknown =>
     return isTable(at) && Object.hasOwn(at, key) ? at[key] : undefined
   }, document)
 
+/** How many tables and lists may stand inside each other: more than any settings have, and far from the depth of the stack. */
+const deepest = 16
+
+/** The document without what is nested deeper than any setting is, and a finding for each place where something was cut. */
+export const shallow = (
+  document: unknown
+): { readonly document: unknown; readonly findings: ReadonlyArray<Finding> } => {
+  const findings: Array<Finding> = []
+  const copy = (value: unknown, path: Path): unknown => {
+    if (!Array.isArray(value) && !isTable(value)) return value
+    if (path.length === deepest) {
+      findings.push({
+        path,
+        found: `tables or lists inside each other, more than ${deepest} deep`,
+        expected: "a value, or a table of values"
+      })
+      return undefined
+    }
+    if (Array.isArray(value)) return value.map((item: unknown, index) => copy(item, [...path, index]))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item, [...path, key])] as const))
+  }
+  return { document: copy(document, []), findings }
+}
+
 /**
  * The document without what stands at these paths. A list loses more than the item: the whole list goes, since what is left
  * of it would mean something else. What the paths do not touch is kept as it is.
  */
 export const without = (document: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (!isTable(document) || paths.length === 0) return document
+  const below = new Map<string | number, Array<Path>>()
+  for (const [key, ...rest] of paths) {
+    if (key === undefined) continue
+    const inside = below.get(key)
+    if (inside === undefined) below.set(key, [rest])
+    else inside.push(rest)
+  }
   return Object.fromEntries(
     Object.entries(document).flatMap(([key, value]): ReadonlyArray<readonly [string, unknown]> => {
-      const below = paths.filter((path) => path[0] === key).map((path) => path.slice(1))
-      if (below.length === 0) return [[key, value]]
-      return below.some((path) => path.length === 0 || !isTable(value)) ? [] : [[key, without(value, below)]]
+      const inside = below.get(key)
+      if (inside === undefined) return [[key, value]]
+      return inside.some((path) => path.length === 0 || !isTable(value)) ? [] : [[key, without(value, inside)]]
     })
   )
 }
@@ -86,4 +120,10 @@ const longestKey = 60
 const formatKey = (key: string): string =>
   /^[A-Za-z0-9_-]{1,60}$/.test(key)
     ? key
-    : JSON.stringify(key.length <= longestKey ? key : `${key.slice(0, longestKey)}…`)
+    : JSON.stringify(key.length <= longestKey ? key : `${key.slice(0, longestKey)}…`).replaceAll(
+        unprintable,
+        (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`
+      )
+
+/** What JSON leaves as it is and a terminal would obey: more control characters, and marks that turn the direction of text. */
+const unprintable = /[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]/gu

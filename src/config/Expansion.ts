@@ -3,6 +3,8 @@
  * text `${NAME}`. Other notations (`$NAME`, `${NAME:-x}`) are plain text. Keys are never expanded, inserted text is not
  * expanded again, and since the document is already parsed, no value of a variable can change its structure.
  *
+ * A `${` that no `}` follows is a slip and refused; `$${` stands for it.
+ *
  * `${secret:NAME}` is kept for secrets of a vault. As long as there is none, such a reference is refused: it would be sent
  * to a provider as the text that it is.
  */
@@ -35,20 +37,40 @@ export const expand = (document: unknown, environment: ReadonlyMap<string, strin
     if (typeof value !== "string") return value
     const names = references(value)
     const missing = names.filter((name) => !environment.has(name))
-    findings.push(...missing.map((name) => unset(name, path)), ...(refersToVault(value) ? [noVault(path)] : []))
+    const [closed, open] = split(value)
+    findings.push(
+      ...missing.map((name) => unset(name, path)),
+      ...(refersToVault(value) ? [noVault(path)] : []),
+      ...(isOpen(open) ? [unclosed(path)] : [])
+    )
     if (names.length > 0)
       origins.set(Document.formatPath(path), `(from ${names.map((name) => `\${${name}}`).join(", ")})`)
     return missing.length > 0
       ? value
-      : value.replace(reference, (written: string, name: string | undefined) =>
+      : closed.replace(reference, (written: string, name: string | undefined) =>
           written.startsWith("$$") ? written.slice(1) : (environment.get(name ?? "") ?? written)
-        )
+        ) + open.replaceAll("$${", "${")
   })
   return { document: expanded, findings, origin: (path) => origins.get(Document.formatPath(path)) }
 }
 
 /** An escaped reference is matched too, so that it is stepped over as a whole. */
 const reference = /\$?\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|secret:([A-Za-z_][A-Za-z0-9_.-]*))\}/g
+
+/** A text up to its last `}`, where all references end, and the rest, in which none can. */
+const split = (text: string): readonly [closed: string, open: string] => {
+  const end = text.lastIndexOf("}") + 1
+  return [text.slice(0, end), text.slice(end)]
+}
+
+const isOpen = (rest: string): boolean => Array.from(rest.matchAll(/\$?\$\{/g)).some(([written]) => written === "${")
+
+const unclosed = (path: Path): Finding => ({
+  path,
+  found: "a reference that is not closed",
+  expected: "${NAME}",
+  hint: "write } after the name, or $${ if the text itself is meant"
+})
 
 const references = (text: string): ReadonlyArray<string> => [
   ...new Set(

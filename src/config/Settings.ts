@@ -41,6 +41,7 @@ export const schema = Key.table({
 /** What must hold between keys, all sections together. */
 const rules: ReadonlyArray<Rule<SettingsValue>> = [
   ...Http.rules,
+  ...Observability.rules,
   ...Providers.rules,
   ...Llm.rules,
   ...Orchestration.rules,

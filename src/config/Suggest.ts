@@ -11,8 +11,8 @@ export const nearest = (word: string, candidates: ReadonlyArray<string>): string
   for (const candidate of candidates) {
     const parts = candidate.split("_").filter((part) => part.length >= shortestPart)
     const distance = Math.min(
-      editDistance(wanted, plain(candidate)),
-      ...parts.map((part) => editDistance(wanted, plain(part)) + partPenalty)
+      editDistance(wanted, plain(candidate), bestDistance),
+      ...parts.map((part) => editDistance(wanted, plain(part), bestDistance) + partPenalty)
     )
     if (distance < bestDistance || (distance === bestDistance && best === undefined)) {
       best = candidate
@@ -27,8 +27,12 @@ const partPenalty = 0.5
 
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_\s]/g, "")
 
-/** Letters to add, drop, change or swap with their neighbour (optimal string alignment), three rows at a time. */
-const editDistance = (left: string, right: string): number => {
+/**
+ * Letters to add, drop, change or swap with their neighbour (optimal string alignment), three rows at a time. Words whose
+ * lengths alone are more than `limit` apart are not looked at, so that a word of any length costs little.
+ */
+const editDistance = (left: string, right: string, limit: number): number => {
+  if (Math.abs(left.length - right.length) > limit) return Infinity
   let beforePrevious: ReadonlyArray<number> = []
   let previous: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let i = 1; i <= left.length; i++) {

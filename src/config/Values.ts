@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Document from "./Document.ts"
 import * as ToolPattern from "./ToolPattern.ts"
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -108,20 +109,34 @@ export const Choice = <const Words extends ReadonlyArray<string>>(words: Words) 
     encode: (output): string => output
   })
 
+/** A path of a file or folder. What no system takes in a path, or would write on a terminal, is refused. */
+export const FilePath = refusing("a path", (path) => (path === "" ? Document.kindOf(path) : unprintable(path)))
+
+/** The same, or `""` for none. */
+export const OptionalFilePath = refusing("a path, or an empty text", unprintable)
+
+/** Where a server listens: an address, or a name to look up. */
+export const Host = text("an IP address or the name of a host, without a port", isHost)
+
 /** An `http` or `https` address with a host. Credentials inside the address are refused: they would be shown and logged. */
 export const HttpUrl = text("an http:// or https:// address, without a user name or password in it", isHttpUrl)
 
 /** A folder below another one: relative, with no `..` in it. */
 export const RelativeFolder = text('a relative folder path without ".."', isRelativeFolder)
 
-/** Text that must never be shown. It decodes to a `Redacted`, which prints as `<redacted>`; `""` means "not given". */
-export const Secret = value({
-  expected: "text (kept secret)",
-  from: Schema.String,
-  to: Schema.Redacted(Schema.String),
-  decode: (input) => Option.some(Redacted.make(input.trim())),
-  encode: (output) => Redacted.value(output)
-})
+/**
+ * Secrets must never be shown. They decode to a `Redacted`, which prints as `<redacted>`; `""` means "not given". All of them
+ * are sent in a header, where a line break would begin another one.
+ */
+
+/** A key or token, sent after the word `Bearer`. */
+export const Token = secret(
+  "visible ASCII characters without spaces (kept secret)",
+  (text) => unsendable(text) ?? (text.includes(" ") ? "a text with a space in it" : undefined)
+)
+
+/** The whole value of a header. */
+export const HeaderValue = secret("ASCII characters of one line (kept secret)", unsendable)
 
 /** A list of texts, none of them empty. */
 export const TextList = Schema.Array(NonEmptyText).annotate({ expected: "a list of texts" })
@@ -137,9 +152,10 @@ export const ToolPatterns = Schema.Array(toolPattern()).annotate({
 // ---------------------------------------------------------------------------------------------------------------------
 // Helpers
 
-/** What a failed value says: the words for "expected", and optionally what to do. Never the value itself. */
-const invalid = (expected: string, hint?: string): SchemaIssue.Issue =>
-  new SchemaIssue.InvalidValue(hint === undefined ? { expected } : { expected, hint })
+/** What a failed value says: the words for "expected", and optionally what to do and what was found. Never the value itself. */
+function invalid(expected: string, notes: { readonly hint?: string; readonly found?: string } = {}): SchemaIssue.Issue {
+  return new SchemaIssue.InvalidValue({ expected, ...notes })
+}
 
 /** A schema in one step: decoding answers `None` for anything that is not allowed, and `expected` says what is. */
 function value<From, To>(options: {
@@ -190,6 +206,53 @@ function text(expected: string, allowed: (trimmed: string) => boolean) {
   })
 }
 
+/** Text that is refused for what `wrong` says was found in it. */
+function refusing(expected: string, wrong: (trimmed: string) => string | undefined) {
+  return Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transformEffect({
+        decode: (input: string) => checked(input, expected, wrong),
+        encode: (output: string) => Effect.succeed(output)
+      })
+    )
+  ).annotate({ expected })
+}
+
+function secret(expected: string, wrong: (trimmed: string) => string | undefined) {
+  return Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Redacted(Schema.String),
+      SchemaTransformation.transformEffect({
+        decode: (input: string) => Effect.map(checked(input, expected, wrong), Redacted.make),
+        encode: (output: Redacted.Redacted) => Effect.succeed(Redacted.value(output))
+      })
+    )
+  ).annotate({ expected })
+}
+
+function checked(input: string, expected: string, wrong: (trimmed: string) => string | undefined) {
+  const trimmed = input.trim()
+  const found = wrong(trimmed)
+  return found === undefined ? Effect.succeed(trimmed) : Effect.fail(invalid(expected, { found }))
+}
+
+function unprintable(text: string): string | undefined {
+  if (/[\r\n]/.test(text)) return "a text with a line break in it"
+  return /\p{Cc}/u.test(text) ? "a text with a control character in it" : undefined
+}
+
+function unsendable(text: string): string | undefined {
+  return unprintable(text) ?? (/^[\x20-\x7e]*$/.test(text) ? undefined : "a text with a character outside ASCII in it")
+}
+
+function isHost(input: string): boolean {
+  const name = /^[A-Za-z0-9_.-]+$/
+  // At least two colons: one would be the beginning of a port.
+  const ipv6 = /^[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?$/
+  return name.test(input) || ipv6.test(input)
+}
+
 function toolPattern() {
   const expected = 'a tool name or a pattern such as "memory_*"'
   return Schema.String.pipe(
@@ -203,7 +266,9 @@ function toolPattern() {
           return replacements === undefined
             ? Effect.succeed(pattern)
             : Effect.fail(
-                invalid("a tool that exists", `that tool was split up; name its parts: ${replacements.join(", ")}`)
+                invalid("a tool that exists", {
+                  hint: `that tool was split up; name its parts: ${replacements.join(", ")}`
+                })
               )
         },
         encode: (output: string) => Effect.succeed(output)

@@ -34,10 +34,15 @@ describe("without a daemon", () => {
         ["chat", "--nonsense"],
         ["history"],
         ["threads", "--limit", "0"],
-        ["threads", "--limit", "x"]
+        ["threads", "--limit", "x"],
+        ["status", "--data-dir", ""],
+        ["--config="],
+        ["config"]
       ]) {
         const wrong = yield* Program.run(at, args)
         assert.strictEqual(wrong.code, 2, args.join(" "))
+        assert.strictEqual(wrong.stdout, "", args.join(" "))
+        assert.notStrictEqual(wrong.stderr, "", args.join(" "))
         assert.notInclude(wrong.stderr, "    at ", args.join(" "))
       }
       // Nothing of this needs a data directory.
@@ -55,6 +60,13 @@ describe("without a daemon", () => {
         assert.strictEqual(result.stdout, "")
         assert.include(result.stderr, "No daemon is running")
         assert.include(result.stderr, at.data)
+      }
+      assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(at.data))
+      if (process.platform !== "linux") return
+      for (const args of [[], ["chat", "--once", "hi"]]) {
+        const nowhere = yield* Program.run(at, [...args, "--data-dir", "/proc/1/x"])
+        assert.strictEqual(nowhere.code, 1, args.join(" "))
+        assert.include(nowhere.stderr, "The data directory /proc/1/x cannot be used: it cannot be created")
       }
     })
   )
@@ -172,8 +184,43 @@ describe("with a daemon", () => {
       daemon.process.kill("SIGTERM")
       const result = yield* daemon.ended
       assert.strictEqual(result.code, 0, result.stderr)
+      assert.isTrue(result.stdout.endsWith("\nStopping.\nStopped.\n"), result.stdout)
       assert.isFalse(yield* files.exists(join(at.data, "endpoint.json")))
       assert.notInclude(yield* files.readFileString(join(at.data, "logs", "troupe.log")), token)
+    })
+  )
+
+  test(
+    "asking needs nothing of the settings but the place and the token",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      const key = `[providers.openai]\napi_key = "\${OPENAI_API_KEY}"\n`
+      yield* Program.daemon(at, key, { OPENAI_API_KEY: "sk-0123456789" })
+      for (const args of [["status"], ["held"], ["chat", "--once", "what is 1+1?"]]) {
+        const result = yield* Program.run(at, args)
+        assert.strictEqual(result.code, 0, result.stderr)
+      }
+      const check = yield* Program.run(at, ["config", "check"])
+      assert.strictEqual(check.code, 2)
+      assert.include(check.stderr, "OPENAI_API_KEY")
+      const alone = yield* Program.run(at, ["chat", "--once", "hi", "--data-dir", join(at.home, "other")])
+      assert.strictEqual(alone.code, 2)
+      assert.isFalse(yield* files.exists(join(at.home, "other")))
+    })
+  )
+
+  test(
+    "output that cannot be written is a failure",
+    Effect.gen(function* () {
+      if (process.platform !== "linux") return
+      const at = yield* Program.place
+      yield* Program.daemon(at)
+      for (const args of [["status"], ["--help"], ["chat", "--once", "what is 1+1?"]]) {
+        const result = yield* Program.run(at, args, { stdout: "/dev/full" })
+        assert.strictEqual(result.code, 1, args.join(" "))
+        assert.include(result.stderr, "Standard output cannot be written (ENOSPC)", args.join(" "))
+      }
     })
   )
 
@@ -341,6 +388,25 @@ describe("with a daemon", () => {
       assert.strictEqual((yield* waiting.ended).code, 130)
       const after = yield* Program.run(at, ["history", "other"])
       assert.include(after.stdout, "[stopped")
+    })
+  )
+
+  test(
+    "a daemon that is asked to stop says what it waits for, and goes on with it at the next start",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const settings = `[runtime]\nshutdown_grace_seconds = 0.1\n[tools.wait]\nenabled = true\n`
+      const daemon = yield* Program.daemon(at, settings)
+      const asking = yield* Program.start(at, ["chat", "--once", "wait 1 second", "--json"])
+      yield* asking.says(`"calls":[{`)
+      daemon.process.kill("SIGINT")
+      const result = yield* daemon.ended
+      assert.strictEqual(result.code, 0, result.stderr)
+      assert.include(result.stdout, "Stopping: waiting for 1 running turn, Ctrl+C again to stop at once.\nStopped.\n")
+      yield* Program.daemon(at, settings)
+      // The next message is answered after the first, or with it.
+      yield* Program.run(at, ["chat", "--once", "what is 1+1?"])
+      assert.include((yield* Program.run(at, ["history", "main"])).stdout, "I waited 1000 ms.")
     })
   )
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
+import { openSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -11,6 +12,15 @@ export interface Result {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
+}
+
+export interface Options {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** A file that takes standard output. */
+  readonly stdout?: string
+  /** A script other than the program. */
+  readonly program?: string
 }
 
 export interface Place {
@@ -37,17 +47,13 @@ export const place = Effect.gen(function* () {
 })
 
 /** Starts the program; it is killed at the end of the scope. */
-export const start = (
-  at: Place,
-  args: ReadonlyArray<string>,
-  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {}
-) =>
+export const start = (at: Place, args: ReadonlyArray<string>, options: Options = {}) =>
   Effect.acquireRelease(
     Effect.sync((): Running => {
-      const child = spawn(process.execPath, [join(root, "layers/cli/main.ts"), ...args], {
+      const child = spawn(process.execPath, [options.program ?? join(root, "layers/cli/main.ts"), ...args], {
         cwd: at.home,
         env: { PATH: process.env["PATH"], HOME: at.home, TROUPE_DATA_DIR: at.data, ...options.env },
-        stdio: ["pipe", "pipe", "pipe"]
+        stdio: ["pipe", options.stdout === undefined ? "pipe" : openSync(options.stdout, "w"), "pipe"]
       })
       let stdout = ""
       let stderr = ""
@@ -56,11 +62,11 @@ export const start = (
       const look = () => {
         for (const check of waiting) check()
       }
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
         stdout += text
         look()
       })
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
         stderr += text
         look()
       })
@@ -68,8 +74,8 @@ export const start = (
         finished = { code, signal, stdout, stderr }
         look()
       })
-      child.stdin.on("error", () => {})
-      child.stdin.end(options.input ?? "")
+      child.stdin?.on("error", () => {})
+      child.stdin?.end(options.input ?? "")
       const until = <A>(check: () => A | undefined): Effect.Effect<A> =>
         Effect.callback((resume) => {
           const attempt = () => {
@@ -99,17 +105,18 @@ export const start = (
   )
 
 /** Runs the program to its end. */
-export const run = (
-  at: Place,
-  args: ReadonlyArray<string>,
-  options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {}
-) => Effect.scoped(Effect.flatMap(start(at, args, options), ({ ended }) => ended))
+export const run = (at: Place, args: ReadonlyArray<string>, options: Options = {}) =>
+  Effect.scoped(Effect.flatMap(start(at, args, options), ({ ended }) => ended))
 
 /** A daemon on a free port, ready. */
-export const daemon = Effect.fnUntraced(function* (at: Place, settings = "") {
+export const daemon = Effect.fnUntraced(function* (
+  at: Place,
+  settings = "",
+  env: Readonly<Record<string, string>> = {}
+) {
   const files = yield* FileSystem.FileSystem
   yield* files.writeFileString(join(at.home, "config.toml"), `[http]\nport = 0\n${settings}`)
-  const running = yield* start(at, [])
+  const running = yield* start(at, [], { env })
   yield* running.says(`"msg":"Ready"`)
   return running
 })

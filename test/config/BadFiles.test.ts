@@ -139,8 +139,8 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "secrets that are not texts",
     text: '[providers.openai]\napi_key = 12345678\nheaders = { X-Key = ["87654321"] }',
     says: [
-      "  - providers.openai.api_key: found a whole number; expected text (kept secret)",
-      "  - providers.openai.headers.X-Key: found a list; expected text (kept secret)"
+      "  - providers.openai.api_key: found a whole number; expected visible ASCII characters without spaces (kept secret)",
+      "  - providers.openai.headers.X-Key: found a list; expected ASCII characters of one line (kept secret)"
     ]
   },
   {
@@ -165,6 +165,131 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a provider without a model",
     text: '[llm]\nprovider = "Ollama"\nmodel = " "',
     says: ["  - llm.model: found no model; expected the name of a model, since [llm].provider is not offline"]
+  },
+  {
+    name: "a model that nobody would be asked for",
+    text: '[llm]\nmodel = "gpt-5-mini"',
+    says: [
+      "  - llm.model: found a model, while [llm].provider is offline; expected a provider that has the model, or no model",
+      '      set provider, for example to "openai", or leave model out'
+    ]
+  },
+  {
+    name: "nothing follows from a key that is misspelled",
+    text: '[llm]\nprovder = "openai"\nmodel = "gpt-5-mini"',
+    says: [
+      "  - llm.provder: found an unknown key; expected one of provider, model, temperature, max_new_tokens, max_tool_iterations, " +
+        "request_timeout_seconds, idle_timeout_seconds, connect_timeout_seconds, retry_attempts, retry_delay_seconds, " +
+        "system_prompt, system_prompt_file, prompts_dir, reasoning_effort, parallel_tool_calls",
+      "      did you mean provider?"
+    ]
+  },
+  {
+    name: "a provider that wants a key, without one",
+    text: '[llm]\nprovider = "openai"\nmodel = "m"\n[providers.openrouter]\nmodels = ["m"]',
+    says: [
+      "  - providers.openai.api_key: found no key; expected a key, since [llm].provider is openai",
+      '      set it, for example to "${OPENAI_API_KEY}"'
+    ]
+  },
+  {
+    name: "a key whose variable is empty",
+    text: '[llm]\nprovider = "openai"\nmodel = "m"\n[providers.openai]\napi_key = "${OPENAI_API_KEY}"',
+    variables: { OPENAI_API_KEY: " " },
+    says: [
+      "  - providers.openai.api_key: found no key; expected a key, since [llm].provider is openai",
+      '      set it, for example to "${OPENAI_API_KEY}"'
+    ]
+  },
+  {
+    name: "secrets that cannot be sent in a header",
+    text: [
+      "[http]",
+      'auth_token = "sixteen letters and spaces"',
+      "[providers.openai]",
+      'api_key = "${KEY}"',
+      "[providers.openai.headers]",
+      'X-One = "one\\ntwo"',
+      'X-Two = "\\u0007"',
+      'X-Three = "schlüssel"',
+      '"X Four" = "four"',
+      '"" = "five"'
+    ].join("\n"),
+    variables: { KEY: "sk-one\r\nX-Other: two" },
+    says: [
+      "  - http.auth_token: found a text with a space in it; expected visible ASCII characters without spaces (kept secret)",
+      "  - providers.openai.api_key: found a text with a line break in it (from ${KEY}); expected visible ASCII characters without spaces (kept secret)",
+      "  - providers.openai.headers.X-One: found a text with a line break in it; expected ASCII characters of one line (kept secret)",
+      "  - providers.openai.headers.X-Two: found a text with a control character in it; expected ASCII characters of one line (kept secret)",
+      "  - providers.openai.headers.X-Three: found a text with a character outside ASCII in it; expected ASCII characters of one line (kept secret)",
+      '  - providers.openai.headers."X Four": found a name that is no name of a header; expected letters, digits and "-"',
+      '  - providers.openai.headers."": found a name that is no name of a header; expected letters, digits and "-"'
+    ]
+  },
+  {
+    name: "places that no system knows",
+    text: [
+      "[storage]",
+      'data_dir = "/var/lib\\u0000/troupe"',
+      "[llm]",
+      'system_prompt_file = "a\\nb"',
+      'prompts_dir = ""',
+      "[http]",
+      'host = "127.0.0.1:7433 or so"'
+    ].join("\n"),
+    says: [
+      "  - storage.data_dir: found a text with a control character in it; expected a path",
+      "  - llm.system_prompt_file: found a text with a line break in it; expected a path, or an empty text",
+      "  - llm.prompts_dir: found an empty text; expected a path",
+      "  - http.host: found a text; expected an IP address or the name of a host, without a port"
+    ]
+  },
+  {
+    name: "a reference that is not closed",
+    text: '[runtime]\nowner_id = "a ${OWNER"\n[orchestration.main_agent]\nname = "${A} and ${"',
+    variables: { A: "a" },
+    says: [
+      "  - runtime.owner_id: found a reference that is not closed; expected ${NAME}",
+      "      write } after the name, or $${ if the text itself is meant",
+      "  - orchestration.main_agent.name: found a reference that is not closed; expected ${NAME}",
+      "      write } after the name, or $${ if the text itself is meant"
+    ]
+  },
+  {
+    name: "times that can never apply, since another ends first",
+    text: [
+      "[llm]",
+      "request_timeout_seconds = 600",
+      "idle_timeout_seconds = 700",
+      "connect_timeout_seconds = 800",
+      "[tools.wait]",
+      "enabled = true",
+      "max_milliseconds = 120001"
+    ].join("\n"),
+    says: [
+      "  - llm.request_timeout_seconds: found a longer time than [runtime].agent_timeout_seconds; expected at most 120 seconds, after which the turn ends",
+      "      shorten it, or lengthen [runtime].agent_timeout_seconds",
+      "  - llm.idle_timeout_seconds: found a longer time than [llm].request_timeout_seconds; expected at most 600 seconds, after which the request ends",
+      "      shorten it, or lengthen [llm].request_timeout_seconds",
+      "  - llm.connect_timeout_seconds: found a longer time than [llm].request_timeout_seconds; expected at most 600 seconds, after which the request ends",
+      "      shorten it, or lengthen [llm].request_timeout_seconds",
+      "  - tools.wait.max_milliseconds: found a longer time than [runtime].agent_timeout_seconds; expected at most 120 seconds, after which the turn ends",
+      "      shorten it, or lengthen [runtime].agent_timeout_seconds"
+    ]
+  },
+  {
+    name: "tables in tables without end",
+    text: `${"a.".repeat(40)}b = 1\n[memory]\nmax_history_messages = 0`,
+    says: [
+      "  - a: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, tools",
+      `  - ${"a.".repeat(15)}a: found tables or lists inside each other, more than 16 deep; expected a value, or a table of values`,
+      "  - memory.max_history_messages: found a whole number; expected a whole number of at least 1"
+    ]
+  },
+  {
+    name: "a key that would write on the terminal",
+    text: '[memory]\n"\u009b2J\u202e" = 1',
+    says: ['  - memory."\\u009b2J\\u202e": found an unknown key; expected one of max_history_messages']
   },
   {
     name: "a public server without a token (localhost is only a name)",
@@ -229,7 +354,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "rules rest while a value they need is itself wrong",
     text: '[http]\nhost = "0.0.0.0"\nauth_token = 5\n[tools.tool_output_spill]\nspill_after_chars = "x"\npreview_chars = 9000',
     says: [
-      "  - http.auth_token: found a whole number; expected text (kept secret)",
+      "  - http.auth_token: found a whole number; expected visible ASCII characters without spaces (kept secret)",
       "  - tools.tool_output_spill.spill_after_chars: found a text; expected a whole number of at least 1"
     ]
   },

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import { spawnSync } from "node:child_process"
 import * as ConfigFile from "../../layers/config/ConfigFile.ts"
 import * as Report from "../../layers/config/Report.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
@@ -97,10 +98,39 @@ describe("ConfigFile", () => {
       // The user who runs the tests may be allowed everything, so the refusal is played.
       const noReading = Layer.succeed(FileSystem.FileSystem, {
         ...fs,
-        readFileString: () => Effect.flip(fs.access(file("missing"))).pipe(Effect.orDie, Effect.flatMap(Effect.fail))
+        readFile: () => Effect.flip(fs.access(file("missing"))).pipe(Effect.orDie, Effect.flatMap(Effect.fail))
       })
       const error = yield* ConfigFile.load().pipe(Effect.provide([here, noReading, variables()]), Effect.flip)
       assert.include(error.message, "found a file that cannot be read (NotFound); expected a file this user may read")
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("a file that nobody wrote as settings is not read", () =>
+    Effect.gen(function* () {
+      const { file, here } = yield* folder({ "latin.toml": "", "huge.toml": "", "pipe.toml": "" })
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFile(
+        file("latin.toml"),
+        Uint8Array.from([..."# one\n# Sch"].map((c) => c.charCodeAt(0)).concat(0xfc))
+      )
+      yield* fs.truncate(file("huge.toml"), 100_000_000)
+      yield* fs.remove(file("pipe.toml"))
+      assert.strictEqual(spawnSync("mkfifo", [file("pipe.toml")]).status, 0)
+      const noReading = Layer.succeed(FileSystem.FileSystem, {
+        ...fs,
+        readFile: (path: string) => (path.endsWith("latin.toml") ? fs.readFile(path) : Effect.die("read"))
+      })
+      for (const [name, problem] of [
+        ["latin.toml", "found a text that is not UTF-8 (line 2, column 6); expected a file saved as UTF-8"],
+        ["huge.toml", "found a file of 100 MB; expected at most 256 KiB"],
+        ["pipe.toml", "found a pipe or a device; expected a file"]
+      ] as const) {
+        const error = yield* ConfigFile.load({ path: name }).pipe(
+          Effect.provide([here, noReading, variables()]),
+          Effect.flip
+        )
+        assert.strictEqual(error.message.replace(file(name), name), `${name}: 1 problem\n  - ${problem}`)
+      }
     }).pipe(Effect.provide(NodeServices.layer))
   )
 

@@ -64,9 +64,9 @@ describe("the settings in force", () => {
     },
     providers: {
       "my.host": {
-        base_url: "http://127.0.0.1:1/v1",
+        base_url: "http://127.0.0.1:1/v1?api-version=1&key=very-secret-4#very-secret-5",
         api_key: "very-secret-2",
-        headers: { "X Key": "very-secret-3", B: "" }
+        headers: { "X-Key": "very-secret-3", B: "" }
       },
       ollama: {}
     },
@@ -81,7 +81,7 @@ describe("the settings in force", () => {
       assert.include(shown, 'auth_token = "***"\n')
       assert.include(
         shown,
-        '[providers."my.host"]\napi_key = "***"\nbase_url = "http://127.0.0.1:1/v1"\nheaders."X Key" = "***"\nheaders.B = ""\n'
+        '[providers."my.host"]\napi_key = "***"\nbase_url = "http://127.0.0.1:1/v1?***"\nheaders.X-Key = "***"\nheaders.B = ""\n'
       )
       assert.include(shown, '[providers.ollama]\napi_key = ""\n')
     })

@@ -23,7 +23,8 @@ describe("Expansion", () => {
     ["$${A}${A}", "${A}one"],
     ["$${UNSET}", "${UNSET}"],
     ["${REF}", "${A}"],
-    ["$A ${A:-x} ${2A} ${} ${A", "$A ${A:-x} ${2A} ${} ${A"],
+    ["$A ${A:-x} ${2A} ${} $A", "$A ${A:-x} ${2A} ${} $A"],
+    ["${A} $${A and $${", "one ${A and ${"],
     ["$${secret:A}", "${secret:A}"],
     ["${secret:}", "${secret:}"]
   ])("%s becomes %s", (written, expected) => {

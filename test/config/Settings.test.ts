@@ -45,7 +45,7 @@ describe("Settings", () => {
       assert.strictEqual(error.source, "settings given in code")
       assert.deepStrictEqual(
         error.problems.map((problem) => problem.path),
-        ["llm.model", "http.auth_token", "http.port"]
+        ["providers.openai.api_key", "llm.model", "http.auth_token", "http.port"]
       )
     })
   )
@@ -61,6 +61,23 @@ describe("Settings", () => {
       // Only a file can hold this: the types refuse it.
       const input: object = { http: { allowed_origins: {} } }
       assert.deepStrictEqual((yield* of(input)).http.allowed_origins, [])
+    })
+  )
+
+  it.effect("only the provider in force needs its key, and only at its own address", () =>
+    Effect.gen(function* () {
+      const model = { provider: "openai", model: "m" }
+      yield* of({ llm: model, providers: { openai: { api_key: "k" } } })
+      yield* of({ llm: model, providers: { openai: { headers: { Authorization: "Basic eDp5" } } } })
+      yield* of({ llm: model, providers: { openai: { base_url: "http://127.0.0.1:1/v1" } } })
+      for (const provider of ["ollama", "vllm", "lmstudio"]) yield* of({ llm: { provider, model: "m" } })
+    })
+  )
+
+  it.effect("a default gives way to a time that was written", () =>
+    Effect.gen(function* () {
+      yield* of({ runtime: { agent_timeout_seconds: 30 } })
+      yield* of({ llm: { request_timeout_seconds: 5 } })
     })
   )
 

@@ -217,12 +217,52 @@ describe("text", () => {
     "a\0b"
   ])
 
-  it("Secret keeps its text out of everything that prints it", () => {
-    const secret = Schema.decodeUnknownSync(Values.Secret)(" sk-12345 ")
-    assert.strictEqual(Redacted.value(secret), "sk-12345")
-    assert.notInclude(`${String(secret)} ${JSON.stringify(secret)}`, "12345")
+  it("secrets keep their text out of everything that prints them", () => {
+    for (const kind of [Values.Token, Values.HeaderValue]) {
+      const secret = Schema.decodeUnknownSync(kind)(" sk-12345 ")
+      assert.strictEqual(Redacted.value(secret), "sk-12345")
+      assert.notInclude(`${String(secret)} ${JSON.stringify(secret)}`, "12345")
+    }
   })
-  refuses("Secret", decoder(Values.Secret), [...oddValues, 12_345])
+  refuses("Token", decoder(Values.Token), [
+    ...oddValues,
+    12_345,
+    "a b",
+    "a\tb",
+    "a\nb",
+    "a\0b",
+    "\u007f",
+    "ä",
+    "\ud800"
+  ])
+  refuses("HeaderValue", decoder(Values.HeaderValue), [...oddValues, 12_345, "a\tb", "a\nb", "a\rb", "a\0b", "ä"])
+
+  accepts("Host", decoder(Values.Host), [
+    [" 127.0.0.1 ", "127.0.0.1"],
+    ["::1", "::1"],
+    ["::", "::"],
+    ["fe80::1%eth0", "fe80::1%eth0"],
+    ["2001:db8:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:1"],
+    ["my-host.example.org", "my-host.example.org"]
+  ])
+  refuses("Host", decoder(Values.Host), [
+    ...oddValues,
+    "",
+    "127.0.0.1:80",
+    "[::1]",
+    "a b",
+    "http://x",
+    "a\nb",
+    "host:80"
+  ])
+
+  accepts("FilePath", decoder(Values.FilePath), [
+    [" ~/data ", "~/data"],
+    ["C:\\temp\\a b", "C:\\temp\\a b"],
+    ["дом", "дом"]
+  ])
+  refuses("FilePath", decoder(Values.FilePath), [...oddValues, "", " ", "a\0b", "a\nb", "a\u009bb"])
+  accepts("OptionalFilePath", decoder(Values.OptionalFilePath), [["", ""]])
 })
 
 describe("ToolPatterns", () => {

@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ListenFailed } from "../../layers/rpc/Server.ts"
 import * as SlashCommand from "../../src/cli/SlashCommand.ts"
-import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { pages } from "./Pages.ts"
 
@@ -19,15 +18,6 @@ describe("docs/getting-started.md", () => {
   for (const { message } of messages) {
     it(message, () => assert.include(fences, `troupe: ${message}\n`))
   }
-
-  it("the message about a missing key", () => {
-    const error = new ModelUnavailable({
-      provider: "openai",
-      reason: "missing-key",
-      remedy: 'Set [providers.openai].api_key, for example to "${OPENAI_API_KEY}"'
-    })
-    assert.include(fences, `troupe: The turn failed: ${error.message}\n`)
-  })
 
   it("the commands in the chat", () => {
     const help = fences.find((text) => text.startsWith("/help ")) ?? ""

@@ -79,7 +79,7 @@ describe("Models", () => {
 
   it.effect("says which key to set when a provider has no key", () =>
     Effect.gen(function* () {
-      const error = yield* refusal({ llm: { provider: "openai", model: "gpt-x" } })
+      const error = yield* refusal({}, { provider: "openai", model: "gpt-x" })
       assert.strictEqual(error.reason, "missing-key")
       assert.include(error.message, "[providers.openai].api_key")
     })

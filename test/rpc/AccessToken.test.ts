@@ -7,6 +7,7 @@ import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as AccessTokenLive from "../../layers/rpc/AccessToken.ts"
 import * as Authentication from "../../layers/rpc/Authentication.ts"
+import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Access from "../../src/rpc/Access.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
@@ -19,10 +20,12 @@ const tokenIn = (path: string, which: "layer" | "layerExisting", configured = ""
     const paths = yield* Path.Path
     const { token } = yield* AccessToken.pipe(
       Effect.provide(
-        (which === "layer" ? AccessTokenLive.layer : AccessTokenLive.layerExisting).pipe(
-          Layer.provide(Layer.succeed(DataDirectory, { path, file: (name) => paths.join(path, name) })),
-          Layer.provide(Settings.layer({ http: { auth_token: configured } }))
-        ),
+        (which === "layer"
+          ? AccessTokenLive.layer.pipe(Layer.provide(Settings.layer({ http: { auth_token: configured } })))
+          : AccessTokenLive.layerExisting.pipe(
+              Layer.provide(ClientSettings.layer({ http: { auth_token: configured } }))
+            )
+        ).pipe(Layer.provide(Layer.succeed(DataDirectory, { path, file: (name) => paths.join(path, name) }))),
         { local: true }
       )
     )
@@ -79,7 +82,7 @@ describe("the token", () => {
       Effect.gen(function* () {
         assert.strictEqual(yield* tokenIn(path, "layer", "of-the-settings-0123"), "of-the-settings-0123")
         assert.deepStrictEqual(yield* files.readDirectory(path), [])
-        assert.strictEqual((yield* Effect.flip(tokenIn(path, "layer", "with a space 01234")))._tag, "TokenUnusable")
+        assert.strictEqual((yield* Effect.flip(tokenIn(path, "layer", "with a space 01234")))._tag, "ConfigError")
         assert.strictEqual((yield* Effect.flip(tokenIn(path, "layerExisting")))._tag, "TokenUnusable")
       })
     )

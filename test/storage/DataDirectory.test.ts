@@ -5,22 +5,33 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as DataDirectoryLive from "../../layers/storage/DataDirectory.ts"
+import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Environment } from "../../src/config/Environment.ts"
-import type { SettingsInput } from "../../src/config/Settings.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import type { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as Processes from "./fixtures/Processes.ts"
 
-const given = (storage: NonNullable<SettingsInput["storage"]>, environment: Readonly<Record<string, string>> = {}) =>
-  Layer.mergeAll(Settings.layer({ storage }), Environment.layerTable(environment))
+type Place = Layer.Layer<
+  DataDirectory,
+  DataDirectoryInUse | DataDirectoryUnusable,
+  Settings | ClientSettings | Environment | FileSystem.FileSystem | Path.Path
+>
 
-const open = (layer: typeof DataDirectoryLive.layerLocked | typeof DataDirectoryLive.layer, path: string) =>
+const given = (storage: { readonly data_dir?: string }, environment: Readonly<Record<string, string>> = {}) =>
+  Layer.mergeAll(Settings.layer({ storage }), ClientSettings.layer({ storage }), Environment.layerTable(environment))
+
+const open = (layer: Place, path: string) =>
   Effect.provide(Effect.scoped(Effect.flatMap(Layer.build(layer), Effect.succeed)), given({ data_dir: path }))
 
 describe("the place", () => {
-  const locate = (storage: NonNullable<SettingsInput["storage"]>, environment: Readonly<Record<string, string>>) =>
+  const locate = (
+    storage: { readonly data_dir?: string },
+    environment: Readonly<Record<string, string>>,
+    layer: Place = DataDirectoryLive.layerExisting
+  ) =>
     Effect.map(DataDirectory, (directory) => directory.path).pipe(
-      Effect.provide(DataDirectoryLive.layer.pipe(Layer.provide(given(storage, environment))))
+      Effect.provide(layer.pipe(Layer.provide(given(storage, environment))))
     )
 
   it.effect("is what the settings say, then the variable, then the platform's", () =>
@@ -50,8 +61,27 @@ describe("the place", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const path = `${yield* files.makeTempDirectoryScoped()}/a/b`
-      yield* locate({ data_dir: path }, {})
+      yield* locate({ data_dir: path }, {}, DataDirectoryLive.layerLocked)
       assert.strictEqual((yield* files.stat(path)).mode & 0o777, 0o700)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("is not made by who only asks", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = `${yield* files.makeTempDirectoryScoped()}/a`
+      assert.strictEqual(yield* locate({ data_dir: path }, {}), path)
+      assert.isFalse(yield* files.exists(path))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("must be a place that takes directories", () =>
+    Effect.gen(function* () {
+      if (process.platform !== "linux") return
+      const error = yield* Effect.flip(locate({ data_dir: "/proc/1/a/b" }, {}, DataDirectoryLive.layerLocked))
+      assert.strictEqual(error._tag, "DataDirectoryUnusable")
+      assert.include(error.message, "/proc/1/a/b")
+      assert.include(error.message, "it cannot be created")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
@@ -61,7 +91,7 @@ describe("the place", () => {
       const path = `${yield* files.makeTempDirectoryScoped()}/file`
       yield* files.writeFileString(path, "")
       for (const wrong of [path, `${path}/below`]) {
-        const error = yield* Effect.flip(locate({ data_dir: wrong }, {}))
+        const error = yield* Effect.flip(locate({ data_dir: wrong }, {}, DataDirectoryLive.layerLocked))
         assert.strictEqual(error._tag, "DataDirectoryUnusable")
         assert.include(error.message, wrong)
       }
@@ -95,7 +125,7 @@ describe("the lock", () => {
           assert.include(error.message, `process ${process.pid}`)
           assert.include(error.message, "Stop that daemon")
           // A client that only reads needs no lock.
-          yield* open(DataDirectoryLive.layer, path)
+          yield* open(DataDirectoryLive.layerExisting, path)
         })
       )
       yield* locked

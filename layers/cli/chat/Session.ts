@@ -47,7 +47,9 @@ const session = <E, R>(embedded: boolean, client: Layer.Layer<TroupeClient, E, R
   Layer.merge(Layer.succeed(Session, { embedded }), client)
 
 const runningClient = Effect.fnUntraced(function* (place: CommandLine.Place) {
-  const surroundings = yield* Layer.build(DataDirectoryLive.layer.pipe(Layer.provideMerge(CommandLine.layer(place))))
+  const surroundings = yield* Layer.build(
+    DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(CommandLine.layerClient(place)))
+  )
   return yield* Effect.gen(function* () {
     const endpoint = yield* Connection.running
     if (Option.isNone(endpoint)) return Option.none<TroupeClient["Service"]>()

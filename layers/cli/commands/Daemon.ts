@@ -7,6 +7,7 @@ import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { Settings } from "../../../src/config/Settings.ts"
 import { Models } from "../../../src/model/Models.ts"
+import { Overview } from "../../../src/rpc/Overview.ts"
 import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
 import * as Daemon from "../../daemon/Daemon.ts"
@@ -25,14 +26,27 @@ export const run = (common: Common) =>
     yield* control.stopWithin(runtime.shutdown_grace_seconds)
     yield* greet
     yield* Effect.logInfo("Ready")
-    return yield* Effect.never
+    return yield* Effect.onInterrupt(Effect.never, () => sayGoodbye)
   }).pipe(
-    Effect.provide(
-      Daemon.layer({ ...common, terminalLog: true }).pipe(
-        Layer.merge(OutputLive.layer(common).pipe(Layer.provide(EnvironmentLive.layer)))
-      )
-    )
+    Effect.provide(Daemon.layer({ ...common, terminalLog: true })),
+    Effect.onInterrupt(() => say("Stopped.")),
+    Effect.provide(OutputLive.layer(common).pipe(Layer.provide(EnvironmentLive.layer)))
   )
+
+const say = (line: string) => Effect.flatMap(Output, (output) => output.out(`${line}\n`))
+
+const sayGoodbye = Effect.gen(function* () {
+  // A store that cannot be read must not keep the process from ending.
+  const running = yield* Effect.matchCause((yield* Overview).read, {
+    onSuccess: ({ runningTurns }) => runningTurns,
+    onFailure: () => 0
+  })
+  yield* say(
+    running === 0
+      ? "Stopping."
+      : `Stopping: waiting for ${running} running ${running === 1 ? "turn" : "turns"}, Ctrl+C again to stop at once.`
+  )
+})
 
 const greet = Effect.gen(function* () {
   const output = yield* Output

@@ -29,7 +29,7 @@ export const backup = (
     const { destination, force } = flags
     const manifest = yield* BackupLive.make({ directory, destination, force, version })
     yield* tell(flags.json, manifest, Transcript.backup(destination, manifest))
-  }).pipe(Effect.provide(DataDirectoryLive.layer.pipe(Layer.provideMerge(platform(common)))))
+  }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
 
 /** `troupe verify`: a backup, or the database of the data directory. */
 export const verify = (common: Client.Common, flags: { readonly source: string | undefined; readonly json: boolean }) =>
@@ -46,7 +46,7 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
     const { problems, schemaVersion, tables } = yield* BackupLive.check(path, true)
     if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
-  }).pipe(Effect.provide(DataDirectoryLive.layer.pipe(Layer.provideMerge(platform(common)))))
+  }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
 
 /** `troupe restore`: only where no daemon runs. */
 export const restore = (
@@ -57,7 +57,7 @@ export const restore = (
     const directory = yield* DataDirectory
     const report = yield* Restore.run({ source: flags.source, directory, dryRun: flags.dryRun })
     yield* tell(flags.json, report, Transcript.restored(directory.path, report, flags.dryRun))
-  }).pipe(Effect.provide(DataDirectoryLive.layerLocked.pipe(Layer.provideMerge(platform(common)))))
+  }).pipe(Effect.provide(DataDirectoryLive.layerLockedByCommand.pipe(Layer.provideMerge(platform(common)))))
 
 /** `troupe held`: what a restored copy holds back, and what becomes of it. Asks the daemon. */
 export const held = (
@@ -81,6 +81,6 @@ const tell = Effect.fnUntraced(function* (json: boolean, value: object, words: s
 })
 
 const platform = (common: Client.Common) =>
-  Layer.merge(OutputLive.layer(common), CommandLine.layer(common)).pipe(
+  Layer.merge(OutputLive.layer(common), CommandLine.layerClient(common)).pipe(
     Layer.provideMerge(Layer.mergeAll(EnvironmentLive.layer, NodeServices.layer))
   )

@@ -3,19 +3,23 @@ import * as Key from "../Key.ts"
 import type { Rule } from "../Rule.ts"
 import * as Values from "../Values.ts"
 
+export const meaning = "The server that the console, web page and other clients talk to."
+
+export const authToken = Key.key(
+  Values.Token,
+  "",
+  "Bearer token clients must send; empty uses the token file in the data folder, made on first start."
+)
+
 export const section = Key.key(
   Key.table({
     host: Key.key(
-      Values.NonEmptyText,
+      Values.Host,
       "127.0.0.1",
       "Address to listen on; any other than 127.0.0.1 or ::1 needs an auth_token."
     ),
     port: Key.key(Values.Port, 7433, "Port to listen on; 0 picks a free one."),
-    auth_token: Key.key(
-      Values.Secret,
-      "",
-      "Bearer token clients must send; empty uses the token file in the data folder, made on first start."
-    ),
+    auth_token: authToken,
     allowed_origins: Key.key(
       Values.TextList,
       [],
@@ -23,7 +27,7 @@ export const section = Key.key(
     )
   }),
   {},
-  "The server that the console, web page and other clients talk to."
+  meaning
 )
 
 const minimumTokenLength = 16

@@ -1,8 +1,10 @@
 import * as Known from "../../model/Providers.ts"
 import * as Key from "../Key.ts"
 import type { Rule } from "../Rule.ts"
+import * as Rules from "../Rules.ts"
 import * as Values from "../Values.ts"
 import * as Providers from "./Providers.ts"
+import type * as Runtime from "./Runtime.ts"
 
 export const section = Key.key(
   Key.table({
@@ -23,8 +25,16 @@ export const section = Key.key(
       "Most tokens in one response; left to the provider when not set."
     ),
     max_tool_iterations: Key.key(Values.PositiveInt, 15, "Most model responses with tool calls in one turn."),
-    request_timeout_seconds: Key.key(Values.Seconds, 600, "Longest one whole model response may take."),
-    idle_timeout_seconds: Key.key(Values.Seconds, 120, "Longest silence between two parts of a response."),
+    request_timeout_seconds: Key.key(
+      Values.Seconds,
+      90,
+      "Longest one whole model response may take; at most [runtime].agent_timeout_seconds."
+    ),
+    idle_timeout_seconds: Key.key(
+      Values.Seconds,
+      60,
+      "Longest silence before a response and between two parts of it; at most request_timeout_seconds."
+    ),
     connect_timeout_seconds: Key.key(Values.Seconds, 10, "Longest time to reach the provider."),
     retry_attempts: Key.key(Values.NonNegativeInt, 3, "How many more times a failed request is tried."),
     retry_delay_seconds: Key.key(Values.Seconds, 2, "Pause before the first of those tries; later ones wait longer."),
@@ -34,12 +44,12 @@ export const section = Key.key(
       "System prompt, unless system_prompt_file gives one."
     ),
     system_prompt_file: Key.optional(
-      Values.Text,
+      Values.OptionalFilePath,
       "./prompts/system.md",
       "File with the system prompt; an empty text means none."
     ),
     prompts_dir: Key.key(
-      Values.NonEmptyText,
+      Values.FilePath,
       "./prompts",
       "Folder with your own prompt files, which replace the built-in ones."
     ),
@@ -54,12 +64,17 @@ export const section = Key.key(
   "The language model that answers."
 )
 
-type Read = { readonly llm: typeof section.Type; readonly providers: typeof Providers.section.Type }
+type Read = {
+  readonly llm: typeof section.Type
+  readonly providers: typeof Providers.section.Type
+  readonly runtime: typeof Runtime.section.Type
+}
 
-/** The provider must exist, and a real one must be told which model. */
+/** The provider must exist and have its key, a real one must be told which model, and of two times the inner is the shorter. */
 export const rules: ReadonlyArray<Rule<Read>> = [
   ({ llm, providers }) => {
-    const known = [...new Set([Known.offline, ...Object.keys(providers), ...Providers.knownNames])]
+    const chosen = Object.keys(providers).filter(Providers.canBeChosen)
+    const known = [...new Set([Known.offline, ...chosen, ...Providers.knownNames])]
     return known.includes(llm.provider)
       ? []
       : [
@@ -82,5 +97,52 @@ export const rules: ReadonlyArray<Rule<Read>> = [
             expected: "the name of a model, since [llm].provider is not offline",
             reads: [["llm", "provider"]]
           }
+        ],
+  ({ llm }) =>
+    llm.provider !== Known.offline || llm.model.trim() === ""
+      ? []
+      : [
+          {
+            path: ["llm", "model"],
+            found: "a model, while [llm].provider is offline",
+            expected: "a provider that has the model, or no model",
+            hint: 'set provider, for example to "openai", or leave model out',
+            reads: [["llm", "provider"]]
+          }
+        ],
+  ({ llm: { provider: name }, providers }) =>
+    Providers.lacksKey(name, providers[name])
+      ? [
+          {
+            path: ["providers", name, "api_key"],
+            found: "no key",
+            expected: `a key, since [llm].provider is ${name}`,
+            hint: `set it, for example to "\${${name.toUpperCase()}_API_KEY}"`,
+            reads: [
+              ["llm", "provider"],
+              ["providers", name, "headers"],
+              ["providers", name, "base_url"]
+            ]
+          }
         ]
+      : [],
+  ({ llm, runtime }, written) => [
+    ...Rules.within(written, inner("request_timeout_seconds", llm), {
+      path: ["runtime", "agent_timeout_seconds"],
+      time: runtime.agent_timeout_seconds,
+      ends: "the turn"
+    }),
+    ...(["idle_timeout_seconds", "connect_timeout_seconds"] as const).flatMap((name) =>
+      Rules.within(written, inner(name, llm), {
+        path: ["llm", "request_timeout_seconds"],
+        time: llm.request_timeout_seconds,
+        ends: "the request"
+      })
+    )
+  ]
 ]
+
+const inner = (
+  name: "request_timeout_seconds" | "idle_timeout_seconds" | "connect_timeout_seconds",
+  llm: typeof section.Type
+) => ({ path: ["llm", name], time: llm[name] })

@@ -1,5 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Key from "../Key.ts"
+import type { Rule } from "../Rule.ts"
+import * as Rules from "../Rules.ts"
 import * as Values from "../Values.ts"
 
 export const section = Key.key(
@@ -15,7 +17,7 @@ export const section = Key.key(
       "Address of a collector that takes traces, metrics and logs as OTLP over HTTP; nothing is exported without it."
     ),
     otlp_headers: Key.key(
-      Schema.Record(Schema.String, Values.Secret).annotate({ expected: "a table of texts" }),
+      Schema.Record(Schema.String, Values.HeaderValue).annotate({ expected: "a table of texts" }),
       {},
       "Extra headers sent to the collector; kept secret."
     ),
@@ -25,3 +27,7 @@ export const section = Key.key(
   {},
   "What other systems may see of how the process is doing."
 )
+
+export const rules: ReadonlyArray<Rule<{ readonly observability: typeof section.Type }>> = [
+  ({ observability }) => Rules.headerNames(["observability", "otlp_headers"], observability.otlp_headers)
+]

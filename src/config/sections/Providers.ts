@@ -1,7 +1,9 @@
 import * as Schema from "effect/Schema"
+import * as Redacted from "effect/Redacted"
 import * as Known from "../../model/Providers.ts"
 import * as Key from "../Key.ts"
-import type { Finding, Rule } from "../Rule.ts"
+import type { Finding, Path, Rule } from "../Rule.ts"
+import * as Rules from "../Rules.ts"
 import * as Values from "../Values.ts"
 
 /** Providers whose address and protocol are known, so that a section for them may leave both out. */
@@ -10,14 +12,14 @@ export const knownNames: ReadonlyArray<string> = Known.knownProviders
   .filter((name) => name !== Known.offline)
 
 const Provider = Key.table({
-  api_key: Key.key(Values.Secret, "", "Key sent as the bearer token; empty sends none (local servers)."),
+  api_key: Key.key(Values.Token, "", "Key sent as the bearer token; empty sends none (local servers)."),
   base_url: Key.optional(
     Values.HttpUrl,
     "http://127.0.0.1:8000/v1",
     `Address of the API, up to and including /v1; may be left out for ${knownNames.join(", ")}.`
   ),
   headers: Key.key(
-    Schema.Record(Schema.String, Values.Secret).annotate({ expected: "a table of texts" }),
+    Schema.Record(Schema.String, Values.HeaderValue).annotate({ expected: "a table of texts" }),
     {},
     "Extra headers sent with every request; kept secret."
   ),
@@ -38,6 +40,19 @@ export const section = Key.key(
 
 const providerName = /^[a-z0-9][a-z0-9_.-]*$/
 
+/** Whether `[llm].provider` can hold this name. */
+export const canBeChosen = (name: string): boolean => providerName.test(name)
+
+/** A section without the key that the host of its provider is known to want; at another address nobody knows. */
+export const lacksKey = (name: string, provider: ProviderValue | undefined): boolean =>
+  Known.find(name)?.keyRequired === true &&
+  (provider === undefined ||
+    (provider.base_url === undefined &&
+      Redacted.value(provider.api_key) === "" &&
+      !Object.keys(provider.headers).some((header) => header.toLowerCase() === "authorization")))
+
+type ProviderValue = typeof Provider.Type
+
 /** Names are looked up in lower case, and a name nobody knows an address for must bring one. */
 export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type }>> = [
   ({ providers }) =>
@@ -46,20 +61,21 @@ export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type
       if (name === Known.offline) {
         return [{ path, found: "a section for the built-in helper", expected: "no such section: it has no settings" }]
       }
-      if (!providerName.test(name)) {
+      if (!canBeChosen(name)) {
         return [
           { path, found: "a name that cannot be chosen", expected: 'lower-case letters, digits, "_", "-" and "."' }
         ]
       }
-      return provider.base_url !== undefined || knownNames.includes(name)
-        ? []
-        : [
-            {
-              path: [...path, "base_url"],
-              found: "nothing",
-              expected: "an http:// or https:// address",
-              hint: `only ${knownNames.join(", ")} have one built in`
-            }
-          ]
+      return [
+        ...Rules.headerNames([...path, "headers"], provider.headers),
+        ...(provider.base_url === undefined && !knownNames.includes(name) ? [noAddress(path)] : [])
+      ]
     })
 ]
+
+const noAddress = (path: Path): Finding => ({
+  path: [...path, "base_url"],
+  found: "nothing",
+  expected: "an http:// or https:// address",
+  hint: `only ${knownNames.join(", ")} have one built in`
+})

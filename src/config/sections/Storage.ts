@@ -1,13 +1,17 @@
 import * as Key from "../Key.ts"
 import * as Values from "../Values.ts"
 
+export const meaning = "Where and how durably everything is kept."
+
+export const dataDir = Key.optional(
+  Values.FilePath,
+  "/var/lib/troupe",
+  "Folder for the database, logs and files; without it TROUPE_DATA_DIR, then the user data folder of the platform."
+)
+
 export const section = Key.key(
   Key.table({
-    data_dir: Key.optional(
-      Values.NonEmptyText,
-      "/var/lib/troupe",
-      "Folder for the database, logs and files; without it TROUPE_DATA_DIR, then the user data folder of the platform."
-    ),
+    data_dir: dataDir,
     synchronous: Key.key(
       Values.Choice(["full", "normal"]),
       "full",
@@ -25,5 +29,5 @@ export const section = Key.key(
     )
   }),
   {},
-  "Where and how durably everything is kept."
+  meaning
 )

@@ -17,4 +17,4 @@ export const section = Key.key(
   "What the agents can use, and under which conditions."
 )
 
-export const rules = [...ToolOutputSpill.rules]
+export const rules = [...Wait.rules, ...ToolOutputSpill.rules]

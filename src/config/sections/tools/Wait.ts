@@ -1,5 +1,9 @@
+import * as Duration from "effect/Duration"
 import * as Key from "../../Key.ts"
+import type { Rule } from "../../Rule.ts"
+import * as Rules from "../../Rules.ts"
 import * as Values from "../../Values.ts"
+import type * as Runtime from "../Runtime.ts"
 
 export const section = Key.key(
   Key.table({
@@ -9,3 +13,20 @@ export const section = Key.key(
   {},
   "Pausing for a while."
 )
+
+interface Read {
+  readonly runtime: typeof Runtime.section.Type
+  readonly tools: { readonly wait: typeof section.Type }
+}
+
+/** A turn ends before a wait that is longer than it may be. */
+export const rules: ReadonlyArray<Rule<Read>> = [
+  ({ runtime, tools: { wait } }, written) =>
+    wait.enabled
+      ? Rules.within(
+          written,
+          { path: ["tools", "wait", "max_milliseconds"], time: Duration.millis(wait.max_milliseconds) },
+          { path: ["runtime", "agent_timeout_seconds"], time: runtime.agent_timeout_seconds, ends: "the turn" }
+        )
+      : []
+]
