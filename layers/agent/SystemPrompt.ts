@@ -2,6 +2,7 @@
 import * as Cache from "effect/Cache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
@@ -13,10 +14,10 @@ const cachedChannels = 64
 
 const make = Effect.gen(function* () {
   const policies = yield* PromptFiles.policies
-  const channels = yield* Cache.make({
+  const channels = yield* Cache.makeWith(PromptFiles.channel, {
     capacity: cachedChannels,
-    timeToLive: Duration.infinity,
-    lookup: PromptFiles.channel
+    // What went wrong once must not go wrong for ever.
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
   })
   return SystemPrompt.SystemPrompt.of({
     compose: Effect.fn("SystemPrompt.compose")(function* ({ agent, tools, turn }) {

@@ -80,11 +80,15 @@ const make = Effect.gen(function* () {
     // Those that wait beside it may join it.
     news ||= owed.waiting.length > (owed.running === null ? messageIds.length : 0)
     const turnId = owed.running?.turnId ?? (yield* Ids.makeTurnId)
+    const activeMillis = owed.running?.activeMillis ?? 0
     return {
       thread: yield* threads.get(threadId),
       claim,
       turnId,
-      begin: owed.running === null ? { _tag: "Start", messageIds } : { _tag: "Resume", again: left === turnId },
+      begin:
+        owed.running === null
+          ? { _tag: "Start", messageIds }
+          : { _tag: "Resume", again: left === turnId, activeMillis },
       peekNews: Effect.sync(() => news),
       takeNews,
       stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested)

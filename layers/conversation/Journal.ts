@@ -97,13 +97,17 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const suspendTurn = Effect.fn("Journal.suspendTurn")(function* (claim: Journal.Claim, turnId: Ids.TurnId) {
+  const suspendTurn = Effect.fn("Journal.suspendTurn")(function* (
+    claim: Journal.Claim,
+    turnId: Ids.TurnId,
+    progress?: Journal.Progress
+  ) {
     const now = yield* Clock.currentTimeMillis
     yield* transaction(
       Effect.gen(function* () {
         const { running } = yield* allot(sql, claim, 0, now)
         yield* mustRun("suspendTurn", turnId, running)
-        yield* sql`UPDATE turns SET attempts = attempts - 1 WHERE id = ${turnId}`
+        yield* sql`UPDATE turns SET attempts = attempts - 1 ${worked(sql, progress)} WHERE id = ${turnId}`
       })
     )
   })
@@ -111,7 +115,8 @@ const make = Effect.gen(function* () {
   const fold = Effect.fn("Journal.fold")(function* (
     claim: Journal.Claim,
     turnId: Ids.TurnId,
-    messageIds: ReadonlyArray<Ids.MessageId>
+    messageIds: ReadonlyArray<Ids.MessageId>,
+    progress?: Journal.Progress
   ) {
     const now = yield* Clock.currentTimeMillis
     yield* transaction(
@@ -120,11 +125,16 @@ const make = Effect.gen(function* () {
         yield* mustRun("fold", turnId, running)
         yield* takeUp(sql, "fold", claim, turnId, messageIds)
         yield* EntryRows.insert(sql, claim.threadId, first, now, [{ _tag: "MessagesFolded", turnId, messageIds }])
+        yield* noteProgress(sql, turnId, progress)
       })
     )
   })
 
-  const append = Effect.fn("Journal.append")(function* (claim: Journal.Claim, entries: ReadonlyArray<Entry.Entry>) {
+  const append = Effect.fn("Journal.append")(function* (
+    claim: Journal.Claim,
+    entries: ReadonlyArray<Entry.Entry>,
+    progress?: Journal.Progress
+  ) {
     const now = yield* Clock.currentTimeMillis
     yield* transaction(
       Effect.gen(function* () {
@@ -132,9 +142,10 @@ const make = Effect.gen(function* () {
         for (const entry of entries) yield* mustBeOfTurn("append", entry, running)
         yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
         const work = workOf(entries)
-        if (work !== undefined && running !== null) {
-          yield* sql`UPDATE turns SET ${counted(sql, work)} WHERE id = ${running}`
-        }
+        if (running === null) return
+        yield* work === undefined
+          ? noteProgress(sql, running, progress)
+          : sql`UPDATE turns SET ${counted(sql, work)} ${worked(sql, progress)} WHERE id = ${running}`
       })
     )
   })
@@ -350,6 +361,12 @@ const counted = (sql: SqlClient.SqlClient, work: Work) =>
   sql`steps = ${work.step}, provider = ${WellFormed.text(work.provider)}, model = ${WellFormed.text(work.model)},
     input_tokens = input_tokens + ${work.inputTokens}, output_tokens = output_tokens + ${work.outputTokens}`
 
+const worked = (sql: SqlClient.SqlClient, { activeMillis }: Journal.Progress = {}) =>
+  activeMillis === undefined ? sql`` : sql`, active_millis = ${activeMillis}`
+
+const noteProgress = (sql: SqlClient.SqlClient, turnId: Ids.TurnId, { activeMillis }: Journal.Progress = {}) =>
+  activeMillis === undefined ? Effect.void : sql`UPDATE turns SET active_millis = ${activeMillis} WHERE id = ${turnId}`
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Ending a turn
 
@@ -366,7 +383,7 @@ const closeTurn = (sql: SqlClient.SqlClient, end: TurnEnding, now: number) => {
   const spent = work === undefined ? sql`` : sql`, ${counted(sql, work)}`
   const failure = failureOf(end)
   return sql`UPDATE turns SET state = ${end.state}, ended_at = ${now},
-    error_code = ${failure?.code ?? null}, error_message = ${failure?.message ?? null} ${spent}
+    error_code = ${failure?.code ?? null}, error_message = ${failure?.message ?? null} ${spent} ${worked(sql, end)}
     WHERE id = ${end.turnId}`
 }
 
@@ -404,7 +421,7 @@ const notHeld = (thread: "inbox.thread_id" | "turns.thread_id") =>
 
 const owed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, threadId: Ids.ThreadId) {
   const [running] = yield* sql<Journal.RunningTurn>`
-    SELECT id AS "turnId", attempts, steps, started_at AS "startedAt" FROM turns
+    SELECT id AS "turnId", attempts, steps, active_millis AS "activeMillis", started_at AS "startedAt" FROM turns
     WHERE thread_id = ${threadId} AND state = 'running' AND ${sql.literal(notHeld("turns.thread_id"))}`
   const waiting = yield* sql<Journal.WaitingMessage>`
     SELECT id AS "messageId", seq, delivery, source FROM inbox

@@ -12,6 +12,7 @@ import { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts
 import first from "./migrations/0001_first.ts"
 import openAiRequests from "./migrations/0002_openai_requests.ts"
 import care from "./migrations/0003_care.ts"
+import activeTime from "./migrations/0004_active_time.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -20,7 +21,8 @@ export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlCli
 export const steps: Steps = {
   "0001_first": first,
   "0002_openai_requests": openAiRequests,
-  "0003_care": care
+  "0003_care": care,
+  "0004_active_time": activeTime
 }
 
 // The table in which the applied steps are recorded.

@@ -22,6 +22,7 @@ import * as Settings from "../../src/config/Settings.ts"
 import * as Conversations from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
+import type { Models } from "../../src/model/Models.ts"
 import * as DataDirectory from "../../src/storage/DataDirectory.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
@@ -40,6 +41,8 @@ export interface Options {
    * what else must be registered before a turn begins, such as the grants of their capabilities.
    */
   readonly tools?: Layer.Layer<never, ToolRegistry.RegisterError, Below>
+  /** Services that stand in for those of the same name that the conversations use, to see or to disturb what they do. */
+  readonly over?: Layer.Layer<never, never, Below>
   /** Put around the journal, to see or to disturb what is written. */
   readonly journal?: (journal: Journal.Journal["Service"]) => Journal.Journal["Service"]
 }
@@ -81,6 +84,7 @@ export type Below =
   | Layer.Success<typeof Runtime.repositories>
   | Layer.Success<typeof Runtime.registries>
   | ScriptedModel.ScriptedModel
+  | Models
   | Settings.Settings
   | DataDirectory.DataDirectory
   | Database.Services
@@ -93,6 +97,7 @@ export const layer = (options: Options, store: Layer.Layer<Database.Services> = 
   Layer.effect(TestRuntime, make).pipe(
     Layer.provideMerge(Runtime.conversations),
     Layer.provide(options.tools ?? Layer.empty),
+    Layer.provideMerge(options.over ?? Layer.empty),
     Layer.provideMerge(Runtime.agents),
     Layer.provideMerge(
       Layer.mergeAll(repositories(options), Runtime.registries, ScriptedModel.layer(options.scripts, options.model))

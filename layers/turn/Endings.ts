@@ -47,7 +47,8 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
     answers: ReadonlyArray<TurnState.Answer>,
     entries: ReadonlyArray<Entry.Entry>
   ) {
-    const way = yield* channels.find(channel)
+    // Whatever is wrong with the channels, the turn must be able to end.
+    const way = yield* Effect.catchDefect(channels.find(channel), () => Effect.undefined)
     if (way !== undefined && way.deliver === undefined) return []
     const notices = entries.flatMap((entry) =>
       entry._tag === "Notice" ? [{ text: entry.text, format: undefined }] : []
@@ -98,17 +99,9 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
     )
   }, Effect.uninterruptible)
 
-  /** A turn that ends before its beginning was written: what it took up gets its outcome all the same. */
-  const ensureBegun = Effect.fnUntraced(function* (session: Session.Session) {
-    const { begin, thread } = session.run
-    if (session.state().begun || begin._tag === "Resume") return
-    yield* session.start({ messageIds: begin.messageIds, agent: thread.agent, tools: [] })
-  })
-
   const failed = Effect.fnUntraced(function* (session: Session.Session, failure: Failure) {
     yield* catchUp(session)
     if (session.state().ended !== undefined) return
-    yield* ensureBegun(session)
     yield* end(session, {
       state: "failed",
       reason: failure.reason,
@@ -120,7 +113,6 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
   const stopped = Effect.fnUntraced(function* (session: Session.Session) {
     yield* catchUp(session)
     if (session.state().ended !== undefined) return
-    yield* ensureBegun(session)
     // What would have joined ends with it, and the next turn sees that it was said.
     const joining = yield* steering.waiting(session)
     if (joining.length > 0) yield* session.fold(joining)
@@ -143,9 +135,12 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
   }
 }
 
-/** A log that cannot be read must not keep its messages from getting their outcome. */
-const catchUp = (session: Session.Session) =>
-  Effect.catchDefect(session.refresh, (defect) => Effect.logError("A thread could not be read", defect))
+/**
+ * Takes the turn up if that has not been done, so that what it takes up gets its outcome and a call of another life of the
+ * process its doubt, and reads what is new. A log that cannot be read must not keep the messages from their outcome.
+ */
+const catchUp = ({ begin, refresh }: Session.Session) =>
+  Effect.catchDefect(Effect.andThen(begin, refresh), (defect) => Effect.logError("A thread could not be read", defect))
 
 /** A result for every call that has none, so that the history stays valid. */
 const settled = (session: Session.Session): ReadonlyArray<Entry.Entry> => {

@@ -28,9 +28,15 @@ export interface Services {
   readonly events: EventBus.EventBus["Service"]
 }
 
-/** What can happen to a turn in the journal, without the turn itself. */
-type Starting = Pick<Parameters<Journal.Journal["Service"]["startTurn"]>[1], "messageIds" | "agent" | "tools">
-type Ending = Omit<Parameters<Journal.Journal["Service"]["endTurn"]>[1], "turnId">
+export interface Settings {
+  /** Lives of the process that may end in the middle of a turn. */
+  readonly crashLimit: number
+  /** How long the turn has worked, in milliseconds. */
+  readonly spent: Effect.Effect<number>
+}
+
+/** An end of a turn in the journal, without the turn itself. */
+type Ending = Omit<Parameters<Journal.Journal["Service"]["endTurn"]>[1], "turnId" | "activeMillis">
 
 export interface Session {
   readonly run: TurnRun
@@ -43,9 +49,11 @@ export interface Session {
   readonly unsettled: Map<Ids.CallId, Entry.Entry | undefined>
   /** Reads what is new in the log and folds it in. */
   readonly refresh: Effect.Effect<void>
-  readonly start: (turn: Starting) => Effect.Effect<void, Journal.ClaimLost>
-  /** Counts this life of the process; gives how many there were. */
-  readonly resume: Effect.Effect<number, Journal.ClaimLost>
+  /**
+   * Writes that this life of the process works on the turn, and only then reads its log: whatever kills the process from here
+   * on has been counted. Gives how many lives there were. A second time it does nothing.
+   */
+  readonly begin: Effect.Effect<number, Journal.ClaimLost>
   /** Leaves the turn for another life of the process. */
   readonly leave: Effect.Effect<void, Journal.ClaimLost>
   readonly append: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, Journal.ClaimLost>
@@ -56,14 +64,15 @@ export interface Session {
   readonly announced: () => boolean
 }
 
-export const make = ({ events, journal, threads }: Services, run: TurnRun): Session => {
+export const make = ({ events, journal, threads }: Services, run: TurnRun, settings: Settings): Session => {
   const { claim, turnId } = run
+  const { crashLimit, spent } = settings
   let entries: Array<Entry.StoredEntry> = []
   let nextSeq = run.thread.historyFrom
   let about: TurnMetrics.Turn = { tools: new Set(), startedAt: undefined }
   let state = TurnState.initial(turnId)
-  // Whether the journal counts this life among those that worked on the turn.
-  let counted = false
+  // How many lives worked on the turn, once the journal counts this one among them.
+  let lives: number | undefined
   let announced = false
 
   // A log that cannot be read fails its turn once; that the turn then ends must not fail as well.
@@ -89,7 +98,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     nextSeq = stored.seq + 1
     state = TurnState.apply(state, stored.entry)
     if (stored.entry._tag === "TurnStarted" && stored.entry.turnId === turnId) {
-      about = { tools: new Set(stored.entry.tools), startedAt: stored.at }
+      about = { ...about, startedAt: stored.at }
     }
     if (stored.entry._tag === "HistoryTrimmed") entries = from(entries, stored.entry.keepFrom)
   }
@@ -102,14 +111,32 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
         Effect.andThen(Patience.whileUnavailable(refresh), committed)
       )
     )
-  /** Writes entries and counts them. */
-  const journaled = (added: ReadonlyArray<Entry.Entry>, writing: Effect.Effect<void, Journal.ClaimLost>) =>
-    Effect.tap(write(writing), () =>
+  /** Writes entries, notes how long the turn has worked, and counts them. */
+  const journaled = (
+    added: ReadonlyArray<Entry.Entry>,
+    writing: (progress: Required<Journal.Progress>) => Effect.Effect<void, Journal.ClaimLost>
+  ) =>
+    Effect.tap(writeNoting(writing), () =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => TurnMetrics.journaled(about, added, now))
     )
-  const countLife = () => {
-    counted = true
-  }
+  /** A write that notes how long the turn has worked. */
+  const writeNoting = <A>(writing: (progress: Required<Journal.Progress>) => Effect.Effect<A, Journal.ClaimLost>) =>
+    write(Effect.flatMap(spent, (millis) => writing({ activeMillis: Math.round(millis) })))
+
+  const enter = Effect.suspend(() => {
+    const { begin, thread } = run
+    return begin._tag === "Start"
+      ? Effect.as(journal.startTurn(claim, { turnId, messageIds: begin.messageIds, agent: thread.agent }), 1)
+      : journal.resumeTurn(claim, turnId, { again: begin.again })
+  }).pipe(
+    Effect.tap((count) =>
+      Effect.sync(() => {
+        lives = count
+        // Even the attempt to park it has killed the process: reading its log may be what does.
+        unreadable ||= count > crashLimit + 1
+      })
+    )
+  )
 
   return {
     run,
@@ -117,26 +144,29 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun): Sess
     state: () => state,
     unsettled: new Map(),
     refresh,
-    start: (turn) => write(Effect.tap(journal.startTurn(claim, { turnId, ...turn }), Effect.sync(countLife))),
-    resume: Effect.suspend(() => {
-      const again = run.begin._tag === "Resume" && run.begin.again
-      return Effect.tap(write(Effect.tap(journal.resumeTurn(claim, turnId, { again }), Effect.sync(countLife))), () =>
-        Metric.update(TurnMetrics.resumed, 1)
-      )
+    begin: Effect.suspend(() => {
+      if (lives !== undefined) return Effect.succeed(lives)
+      return run.begin._tag === "Start"
+        ? write(enter)
+        : Effect.tap(write(enter), () => Metric.update(TurnMetrics.resumed, 1))
     }),
     leave: Effect.suspend(() =>
-      counted && state.ended === undefined ? journal.suspendTurn(claim, turnId) : Effect.void
+      lives === undefined || state.ended !== undefined
+        ? Effect.void
+        : Effect.flatMap(spent, (millis) => journal.suspendTurn(claim, turnId, { activeMillis: Math.round(millis) }))
     ),
-    append: (added) => journaled(added, journal.append(claim, added)),
-    fold: (messageIds) => write(journal.fold(claim, turnId, messageIds)),
+    append: (added) => journaled(added, (progress) => journal.append(claim, added, progress)),
+    fold: (messageIds) => writeNoting((progress) => journal.fold(claim, turnId, messageIds, progress)),
     end: (ending) =>
-      journaled(
-        [...ending.entries, { _tag: "TurnEnded", turnId, state: ending.state }],
-        journal.endTurn(claim, { turnId, ...ending })
+      journaled([...ending.entries, { _tag: "TurnEnded", turnId, state: ending.state }], (progress) =>
+        journal.endTurn(claim, { turnId, ...ending, ...progress })
       ),
     publish: (event) =>
       Effect.suspend(() => {
-        announced ||= event._tag === "TurnStarted"
+        if (event._tag === "TurnStarted") {
+          announced = true
+          about = { ...about, tools: new Set(event.availableTools) }
+        }
         return events.publish(event)
       }),
     announced: () => announced

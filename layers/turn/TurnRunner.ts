@@ -178,20 +178,6 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Takes the turn up, or ends it when it has crashed the process too often. */
-  const begin = Effect.fnUntraced(function* (session: Session.Session) {
-    const { begin } = session.run
-    if (begin._tag === "Start") {
-      yield* session.refresh
-      const prepared = yield* prepare(session)
-      yield* session.start({ messageIds: begin.messageIds, agent: prepared.agent.name, tools: prepared.names })
-      return prepared
-    }
-    if ((yield* session.resume) <= settings.runtime.turn_crash_limit) return yield* prepare(session)
-    yield* endings.parked(session)
-    return undefined
-  })
-
   const announce = Effect.fnUntraced(function* (session: Session.Session, { about, names }: Prepared) {
     const opening = TurnEntries.opening(session.entries(), session.run.turnId)
     const text = opening.map((message) => message.text).join("\n\n")
@@ -200,15 +186,20 @@ const make = Effect.gen(function* () {
   })
 
   const work = Effect.fnUntraced(function* (session: Session.Session) {
-    const prepared = yield* begin(session)
-    if (prepared === undefined) return
+    const prepared = yield* prepare(session)
     yield* announce(session, prepared)
     while (session.state().ended === undefined) yield* advance(session, prepared)
   })
 
+  const { agent_timeout_seconds: timeLimit, turn_crash_limit: crashLimit } = settings.runtime
+
   const run = Effect.fn("TurnRunner.run")(function* (turn: TurnRun) {
-    const session = Session.make(services, turn)
-    const worked = ActiveTime.limit(work(session), settings.runtime.agent_timeout_seconds)
+    const time = ActiveTime.make(timeLimit, turn.begin._tag === "Resume" ? turn.begin.activeMillis : 0)
+    const session = Session.make(services, turn, { crashLimit, spent: time.spent })
+    // Nothing is done for a turn before its life is counted, so none can kill the process over and over unnoticed.
+    const worked = Effect.flatMap(session.begin, (lives) =>
+      lives > crashLimit ? endings.parked(session) : time.limit(work(session))
+    )
     const inSlot = slots.use(
       turn.thread,
       Effect.flatMap(Effect.exit(worked), (exit) => settle(session, exit))

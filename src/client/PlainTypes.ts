@@ -226,7 +226,6 @@ export type Entry =
       readonly turnId: string
       readonly messageIds: ReadonlyArray<string>
       readonly agent: string
-      readonly tools: ReadonlyArray<string>
     }
   | { readonly _tag: "TurnResumed"; readonly turnId: string; readonly attempt: number }
   | { readonly _tag: "MessagesFolded"; readonly turnId: string; readonly messageIds: ReadonlyArray<string> }

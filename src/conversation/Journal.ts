@@ -58,11 +58,15 @@ export const WaitingMessage = Schema.Struct({
 })
 export type WaitingMessage = typeof WaitingMessage.Type
 
-/** A turn that has begun and not ended. `attempts` counts the lives of the process that worked on it. */
+/**
+ * A turn that has begun and not ended. `attempts` counts the lives of the process that worked on it, `activeMillis` how long
+ * they did, as far as it was written.
+ */
 export const RunningTurn = Schema.Struct({
   turnId: Ids.TurnId,
   attempts: Schema.Int,
   steps: Schema.Int,
+  activeMillis: Schema.Int,
   startedAt: Schema.Int
 })
 export type RunningTurn = typeof RunningTurn.Type
@@ -70,6 +74,14 @@ export type RunningTurn = typeof RunningTurn.Type
 export interface Owed {
   readonly running: RunningTurn | null
   readonly waiting: ReadonlyArray<WaitingMessage>
+}
+
+/**
+ * How long a turn has worked so far, in milliseconds. Written with what is written anyway, and left as it is where it is left
+ * out.
+ */
+export interface Progress {
+  readonly activeMillis?: number
 }
 
 /** A reply for a channel, committed together with the entry it repeats. */
@@ -103,7 +115,6 @@ export class Journal extends Context.Service<
         readonly turnId: Ids.TurnId
         readonly messageIds: ReadonlyArray<Ids.MessageId>
         readonly agent: string
-        readonly tools: ReadonlyArray<string>
       }
     ) => Effect.Effect<void, ClaimLost>
     /**
@@ -116,18 +127,23 @@ export class Journal extends Context.Service<
       options?: { readonly again: boolean }
     ) => Effect.Effect<number, ClaimLost>
     /** This life of the process ends on purpose in the middle of the turn: it does not count as a crash. */
-    readonly suspendTurn: (claim: Claim, turnId: Ids.TurnId) => Effect.Effect<void, ClaimLost>
+    readonly suspendTurn: (claim: Claim, turnId: Ids.TurnId, progress?: Progress) => Effect.Effect<void, ClaimLost>
     readonly fold: (
       claim: Claim,
       turnId: Ids.TurnId,
-      messageIds: ReadonlyArray<Ids.MessageId>
+      messageIds: ReadonlyArray<Ids.MessageId>,
+      progress?: Progress
     ) => Effect.Effect<void, ClaimLost>
     /** Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. */
-    readonly append: (claim: Claim, entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, ClaimLost>
+    readonly append: (
+      claim: Claim,
+      entries: ReadonlyArray<Entry.Entry>,
+      progress?: Progress
+    ) => Effect.Effect<void, ClaimLost>
     /** Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies. */
     readonly endTurn: (
       claim: Claim,
-      end: {
+      end: Progress & {
         readonly turnId: Ids.TurnId
         readonly state: Entry.TurnEnd
         readonly reason?: string

@@ -121,13 +121,8 @@ export const Entry = Schema.TaggedUnion({
     text: Schema.String,
     attachments: Schema.Array(Attachment)
   },
-  /** A turn began with these messages; the set of tools is fixed for the whole turn. */
-  TurnStarted: {
-    turnId: Ids.TurnId,
-    messageIds: Schema.Array(Ids.MessageId),
-    agent: Schema.String,
-    tools: Schema.Array(Schema.String)
-  },
+  /** A turn began with these messages, for the agent of the thread. Written before anything else is done for it. */
+  TurnStarted: { turnId: Ids.TurnId, messageIds: Schema.Array(Ids.MessageId), agent: Schema.String },
   /** A turn goes on in another life of the process; `attempt` counts the lives that did not end on purpose, and this one. */
   TurnResumed: {
     turnId: Ids.TurnId,

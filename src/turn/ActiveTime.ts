@@ -13,41 +13,67 @@ export class TurnTimedOut extends Schema.TaggedError<TurnTimedOut>()("TurnTimedO
   }
 }
 
-/** Runs an effect that fails when it has worked for longer than the limit. Inside it, `PersonWait` stops the clock. */
-export const limit = <A, E, R>(
-  work: Effect.Effect<A, E, R>,
-  limit: Duration.Duration
-): Effect.Effect<A, E | TurnTimedOut, R> =>
-  Effect.gen(function* () {
-    const limitMillis = Math.round(Duration.toMillis(limit))
-    const startedAt = yield* Clock.currentTimeMillis
-    // Several waits may overlap; the clock stands still while there is one.
-    const working = Latch.makeUnsafe(true)
-    let waits = 0
-    let waitingSince = 0
-    let waited = 0
+/** The working time of one turn, over all lives of the process that worked on it. */
+export interface ActiveTime {
+  /** Milliseconds so far. */
+  readonly spent: Effect.Effect<number>
+  /**
+   * Runs an effect that fails when the turn has worked for longer than the limit. Inside it, `PersonWait` stops the clock,
+   * which runs from the beginning of the effect to its end. For one effect.
+   */
+  readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TurnTimedOut, R>
+}
 
-    const begin = Effect.map(Clock.currentTimeMillis, (now) => {
-      if (waits++ > 0) return
-      waitingSince = now
-      working.closeUnsafe()
-    })
-    const end = Effect.map(Clock.currentTimeMillis, (now) => {
-      if (--waits > 0) return
-      waited += now - waitingSince
-      working.openUnsafe()
-    })
-    const left = Effect.map(Clock.currentTimeMillis, (now) => limitMillis - (now - startedAt - waited))
-    const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(Effect.andThen(working.await, left), (millis) =>
-      millis <= 0 ? Effect.fail(new TurnTimedOut({ limitMillis })) : Effect.andThen(Effect.sleep(millis), watch)
-    )
-    const timed = Effect.provideService(work, PersonWait, {
-      during: (wait) =>
-        Effect.acquireUseRelease(
-          begin,
-          () => wait,
-          () => end
-        )
-    })
-    return yield* Effect.raceFirst(timed, watch)
+/** `before`: milliseconds that earlier lives of the process have spent. */
+export const make = (limit: Duration.Duration, before: number): ActiveTime => {
+  const limitMillis = Math.round(Duration.toMillis(limit))
+  // Several waits may overlap; the clock stands still while there is one.
+  const working = Latch.makeUnsafe(true)
+  let waits = 0
+  let spent = before
+  /** Since when the clock runs; undefined while it stands still. */
+  let since: number | undefined
+
+  const stand = (now: number) => {
+    if (since !== undefined) spent += now - since
+    since = undefined
+  }
+  const begin = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (waits++ > 0) return
+    stand(now)
+    working.closeUnsafe()
   })
+  const end = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (--waits > 0) return
+    since = now
+    working.openUnsafe()
+  })
+  const soFar = Effect.map(Clock.currentTimeMillis, (now) => spent + (since === undefined ? 0 : now - since))
+  const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(Effect.andThen(working.await, soFar), (millis) =>
+    millis >= limitMillis
+      ? Effect.fail(new TurnTimedOut({ limitMillis }))
+      : Effect.andThen(Effect.sleep(limitMillis - millis), watch)
+  )
+  return {
+    spent: soFar,
+    limit: (work) =>
+      Effect.acquireUseRelease(
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          since = now
+        }),
+        () =>
+          Effect.raceFirst(
+            Effect.provideService(work, PersonWait, {
+              during: (wait) =>
+                Effect.acquireUseRelease(
+                  begin,
+                  () => wait,
+                  () => end
+                )
+            }),
+            watch
+          ),
+        () => Effect.map(Clock.currentTimeMillis, stand)
+      )
+  }
+}

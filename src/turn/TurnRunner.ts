@@ -14,7 +14,10 @@ export interface TurnRun {
     | { readonly _tag: "Start"; readonly messageIds: ReadonlyArray<Ids.MessageId> }
     | {
         readonly _tag: "Resume"
-        /** This life had begun it, and left it because the store failed. */ readonly again: boolean
+        /** This life had begun it, and left it because the store failed. */
+        readonly again: boolean
+        /** How long earlier lives worked on it, in milliseconds. */
+        readonly activeMillis: number
       }
   /** Whether messages may have come in since the last `takeNews`. Cheap: it looks at no table. */
   readonly peekNews: Effect.Effect<boolean>

@@ -43,8 +43,6 @@ export interface Answer {
 
 export interface TurnState {
   readonly turnId: Ids.TurnId
-  /** The turn is in the journal. */
-  readonly begun: boolean
   /** How it ended, when it has. */
   readonly ended: Entry.TurnEnd | undefined
   /** Lives of the process so far that did not end on purpose, and this one. */
@@ -99,7 +97,6 @@ export type Next =
 
 export const initial = (turnId: Ids.TurnId): TurnState => ({
   turnId,
-  begun: false,
   ended: undefined,
   lives: 1,
   steps: 0,
@@ -131,8 +128,6 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
       return applyResponse(state, entry)
     case "ToolResult":
       return applyResult(state, entry)
-    case "TurnStarted":
-      return { ...state, begun: true }
     case "TurnResumed":
       return applyResumption(state, entry)
     case "TurnEnded":

@@ -40,7 +40,7 @@ const user = (text: string) =>
     text,
     attachments: []
   })
-const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe", tools: [] })
+const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe" })
 const assistant = (text: string, calls: ReadonlyArray<string> = [], id = callId) =>
   entry({
     _tag: "AssistantMessage",

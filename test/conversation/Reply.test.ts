@@ -14,7 +14,7 @@ const entry = (entry: Extract<WatchItem, { _tag: "Entry" }>["stored"]["entry"]):
   _tag: "Entry",
   stored: { seq: ++seq, at: 0, entry }
 })
-const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe", tools: [] })
+const started = entry({ _tag: "TurnStarted", turnId, messageIds: [messageId], agent: "troupe" })
 const response = (step: number, text: string, turn = turnId) =>
   entry({
     _tag: "AssistantMessage",

@@ -6,9 +6,10 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
-import { gate, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
+import { delay, gate, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -198,12 +199,63 @@ describe("a turn", () => {
   it.effect("is not parked for lives that were asked to end, however many", () =>
     Effect.gen(function* () {
       const store = yield* Lives.makeStore
+      // What they work adds up, and takes its time here.
+      const patient: Lives.Make = (at) => ({
+        ...simple(lookThenAnswer)(at),
+        settings: { runtime: { agent_timeout_seconds: "1 hour" } }
+      })
       for (let life = 1; life <= 6; life++) {
-        assert.isDefined(yield* Lives.endedAt(store, "in look a", simple(lookThenAnswer), outcomeOf("go")))
+        assert.isDefined(yield* Lives.endedAt(store, "in look a", patient, outcomeOf("go")))
       }
-      const outcome = yield* Lives.whole(store, simple(lookThenAnswer), outcomeOf("go"))
+      const outcome = yield* Lives.whole(store, patient, outcomeOf("go"))
       assert.strictEqual(outcome.answer, "here")
       assert.deepStrictEqual(lives(outcome.entries), [1, 1, 1, 1, 1, 1])
+    })
+  )
+
+  it.effect("has one limit of working time over all its lives, and what lies between them does not count", () =>
+    Effect.gen(function* () {
+      const store = yield* Lives.makeStore
+      const settings = { runtime: { agent_timeout_seconds: 30, turn_crash_limit: 9 } }
+      // A step of twelve seconds, written down, and one that the process does not survive.
+      const make: Lives.Make = (at) => ({
+        scripts: ({ index }) =>
+          index === 0 ? [delay("12 seconds"), toolCall("look", { text: "a" })] : [run(at("dead"))],
+        tools: Fixtures.echo,
+        settings
+      })
+      const life = Lives.killedAt(store, "dead", make, outcomeOf("go"))
+      yield* Fixtures.whileTimePasses(life)
+      yield* TestClock.adjust("5 minutes")
+      yield* Fixtures.whileTimePasses(life)
+      yield* TestClock.adjust("5 minutes")
+      const last = yield* Lives.whole(
+        store,
+        () => ({ scripts: [[delay("12 seconds"), text("too late")]], settings }),
+        Fixtures.whileTimePasses(outcomeOf("go"))
+      )
+      assert.strictEqual(last.failure?.code, "turn:timeout")
+      assert.deepStrictEqual(lives(last.entries), [2, 3])
+    })
+  )
+
+  it.effect("stopped before it could go on leaves its doubt about the call that was running", () =>
+    Effect.gen(function* () {
+      const store = yield* Lives.makeStore
+      const answer = (prompt: Prompt.Prompt): Scripted.Script =>
+        prompt.content.at(-1)?.role === "user" ? [toolCall("pay", { text: "a" })] : [text("here")]
+      assert.isDefined(yield* Lives.killedAt(store, "in pay a", simple(answer), outcomeOf("go")))
+      const outcome = yield* Lives.whole(
+        store,
+        simple(answer),
+        Effect.gen(function* () {
+          const troupe = yield* Troupe
+          const accepted = yield* troupe.accept("go", { externalId: "go" })
+          yield* (yield* Conversations).stop(accepted.threadId, "tester")
+          return yield* troupe.outcome(accepted)
+        }).pipe(Effect.orDie)
+      )
+      assert.deepStrictEqual(Fixtures.results(outcome.entries), [["pay", "unknown", "tool:unknown_outcome"]])
     })
   )
 

@@ -41,7 +41,7 @@ const operations: Readonly<Record<string, Prepare>> = {
       const { messageId, threadId } = yield* journal.accept(message())
       const claim = yield* journal.claim(threadId)
       const turnId = yield* Ids.makeTurnId
-      return defect(journal.startTurn(claim, { turnId, messageIds: [messageId], agent: "main", tools: [] }))
+      return defect(journal.startTurn(claim, { turnId, messageIds: [messageId], agent: "main" }))
     }).pipe(Effect.orDie),
   resumeTurn: (process) => turn(process, ({ claim, turnId }) => process.journal.resumeTurn(claim, turnId)),
   suspendTurn: (process) => turn(process, ({ claim, turnId }) => process.journal.suspendTurn(claim, turnId)),

@@ -209,7 +209,7 @@ const claiming = (law: Law) => {
       const { messageId, threadId } = yield* process.journal.accept(message())
       const turnId = yield* Ids.makeTurnId
       const forged: Claim = { threadId, incarnation: process.incarnation }
-      const turn = { turnId, messageIds: [messageId], agent: "main", tools: [] }
+      const turn = { turnId, messageIds: [messageId], agent: "main" }
       assert.strictEqual((yield* Effect.flip(process.journal.startTurn(forged, turn)))._tag, "ClaimLost")
     })
   )
@@ -222,7 +222,7 @@ const writes = (process: Store.Process, claim: Claim, turnId: Ids.TurnId, waitin
   const { journal } = process
   const other = Ids.TurnId.make(turnId.replace(/.$/, (last) => (last === "0" ? "1" : "0")))
   return [
-    ["startTurn", journal.startTurn(claim, { turnId: other, messageIds: [waiting], agent: "main", tools: [] })],
+    ["startTurn", journal.startTurn(claim, { turnId: other, messageIds: [waiting], agent: "main" })],
     ["resumeTurn", journal.resumeTurn(claim, turnId)],
     ["suspendTurn", journal.suspendTurn(claim, turnId)],
     ["fold", journal.fold(claim, turnId, [waiting])],
@@ -232,6 +232,34 @@ const writes = (process: Store.Process, claim: Claim, turnId: Ids.TurnId, waitin
 }
 
 const turns = (law: Law) => {
+  law(
+    "how long a turn has worked is kept with every write that says so, and left as it is by the others",
+    Effect.gen(function* () {
+      const process = yield* Store.startProcess
+      const { journal } = process
+      const sql = yield* SqlClient.SqlClient
+      const { claim, threadId, turnId } = yield* beginTurn(process)
+      const folded = yield* journal.accept(message())
+      const kept: Array<number | undefined> = []
+      const writes = [
+        Effect.void,
+        journal.append(claim, [assistant(turnId, 1)], { activeMillis: 100 }),
+        journal.append(claim, [guidance(turnId)], { activeMillis: 200 }),
+        journal.append(claim, [guidance(turnId)]),
+        journal.fold(claim, turnId, [folded.messageId], { activeMillis: 300 }),
+        journal.suspendTurn(claim, turnId, { activeMillis: 400 }),
+        journal.resumeTurn(claim, turnId)
+      ]
+      for (const write of writes) {
+        yield* write
+        kept.push((yield* journal.owed(threadId)).running?.activeMillis)
+      }
+      assert.deepStrictEqual(kept, [0, 100, 200, 200, 300, 400, 400])
+      yield* journal.endTurn(claim, answered(turnId, { activeMillis: 500 }))
+      assert.deepStrictEqual(yield* sql<object>`SELECT active_millis FROM turns`, [{ active_millis: 500 }])
+    })
+  )
+
   law(
     "a turn's life: what it took up, its steps and tokens, its outcome",
     Effect.gen(function* () {
@@ -245,7 +273,8 @@ const turns = (law: Law) => {
       yield* journal.fold(claim, turnId, [folded.messageId])
       assert.strictEqual((yield* threads.receipt(folded.messageId)).turnId, turnId)
       yield* journal.append(claim, [guidance(turnId), assistant(turnId, 2)])
-      assert.deepStrictEqual((yield* journal.owed(threadId)).running, { turnId, attempts: 1, steps: 2, startedAt: 0 })
+      const running = { turnId, attempts: 1, steps: 2, activeMillis: 0, startedAt: 0 }
+      assert.deepStrictEqual((yield* journal.owed(threadId)).running, running)
       yield* TestClock.adjust("3 seconds")
       yield* journal.endTurn(claim, answered(turnId, { entries: [assistant(turnId, 3)] }))
       const [row] = yield* sql<object>`SELECT * FROM turns`
@@ -256,6 +285,7 @@ const turns = (law: Law) => {
         attempts: 1,
         started_at: 0,
         ended_at: 3000,
+        active_millis: 0,
         steps: 3,
         provider: "offline",
         model: "model-3",
@@ -351,7 +381,7 @@ const turns = (law: Law) => {
       const { claim, threadId } = yield* beginTurn(process)
       const waiting = yield* process.journal.accept(message())
       const turnId = yield* Ids.makeTurnId
-      const turn = { turnId, messageIds: [waiting.messageId], agent: "main", tools: [] }
+      const turn = { turnId, messageIds: [waiting.messageId], agent: "main" }
       yield* refused(process.journal.startTurn(claim, turn))
       const row = { id: turnId, thread_id: threadId, state: "running", started_at: 0 }
       const error = yield* Effect.flip(sql`INSERT INTO turns ${sql.insert(row)}`)
@@ -463,7 +493,7 @@ const atomicity = (law: Law) => {
 
       yield* process.journal.endTurn(claim, answered(turnId))
       const otherTurn = yield* Ids.makeTurnId
-      const turn = { turnId: otherTurn, messageIds: [waiting.messageId], agent: "main", tools: [] }
+      const turn = { turnId: otherTurn, messageIds: [waiting.messageId], agent: "main" }
       yield* leavesNothing("startTurn", process.journal.startTurn(claim, turn))
     })
   )
@@ -521,7 +551,7 @@ const debts = (law: Law) => {
       const claim = yield* journal.claim(threadId)
       const turnId = yield* startTurn(process, claim, [first.messageId])
       const owed = yield* journal.owed(threadId)
-      assert.deepStrictEqual(owed.running, { turnId, attempts: 1, steps: 0, startedAt: 0 })
+      assert.deepStrictEqual(owed.running, { turnId, attempts: 1, steps: 0, activeMillis: 0, startedAt: 0 })
       assert.deepStrictEqual(
         owed.waiting.map((waiting) => waiting.messageId),
         [second.messageId]

@@ -160,7 +160,7 @@ const plan = (
       const taken = waiting.slice(0, command.take)
       const messageIds = taken.map((one) => one.id)
       return {
-        operation: journal.startTurn(claim, { turnId: fresh, messageIds, agent: "main", tools: [] }),
+        operation: journal.startTurn(claim, { turnId: fresh, messageIds, agent: "main" }),
         allowed: running === undefined,
         effect: () => {
           thread.running = { id: fresh, taken, attempts: 1, steps: 0 }
@@ -265,6 +265,7 @@ const agrees = Effect.fnUntraced(function* (world: World) {
             turnId: thread.running.id,
             attempts: thread.running.attempts,
             steps: thread.running.steps,
+            activeMillis: 0,
             startedAt: 0
           }
     )

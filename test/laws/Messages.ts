@@ -63,7 +63,7 @@ export const startTurn = Effect.fnUntraced(function* (
   messageIds: ReadonlyArray<Ids.MessageId>
 ) {
   const turnId = yield* Ids.makeTurnId
-  yield* Effect.orDie(process.journal.startTurn(claim, { turnId, messageIds, agent: "main", tools: ["wait"] }))
+  yield* Effect.orDie(process.journal.startTurn(claim, { turnId, messageIds, agent: "main" }))
   return turnId
 })
 

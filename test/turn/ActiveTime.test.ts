@@ -8,7 +8,7 @@ import { PersonWait } from "../../src/approval/PersonWait.ts"
 import * as ActiveTime from "../../src/turn/ActiveTime.ts"
 
 const limited = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.forkChild(ActiveTime.limit(work, Duration.seconds(10)), { startImmediately: true })
+  Effect.forkChild(ActiveTime.make(Duration.seconds(10), 0).limit(work), { startImmediately: true })
 
 const forPerson = <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.flatMap(PersonWait, (person) => person.during(wait))
 
@@ -92,6 +92,39 @@ describe("the limit of working time", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* outcome(fiber), "Failure")
+    })
+  )
+
+  it.effect("takes what was worked before into account", () =>
+    Effect.gen(function* () {
+      const time = ActiveTime.make(Duration.seconds(10), 7_000)
+      const fiber = yield* Effect.forkChild(time.limit(Effect.never), { startImmediately: true })
+      yield* TestClock.adjust("2999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "TurnTimedOut")
+      const late = ActiveTime.make(Duration.seconds(10), 11_000)
+      assert.strictEqual((yield* Effect.flip(late.limit(Effect.never)))._tag, "TurnTimedOut")
+    })
+  )
+
+  it.effect("tells how much there was: neither waits, nor what comes before the work and after it", () =>
+    Effect.gen(function* () {
+      const time = ActiveTime.make(Duration.seconds(10), 500)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* time.spent, 500)
+      const fiber = yield* Effect.forkChild(
+        time.limit(Effect.andThen(Effect.sleep("2 seconds"), forPerson(Effect.sleep("1 hour")))),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual(yield* time.spent, 1500)
+      yield* TestClock.adjust("30 minutes")
+      assert.strictEqual(yield* time.spent, 2500)
+      yield* TestClock.adjust("31 minutes")
+      yield* Fiber.join(fiber)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* time.spent, 2500)
     })
   )
 

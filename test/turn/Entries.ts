@@ -31,7 +31,6 @@ export const started = (
   turnId: turn(1),
   messageIds: messageIds.map(message),
   agent: "troupe",
-  tools: [],
   ...fields
 })
 

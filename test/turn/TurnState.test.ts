@@ -160,9 +160,7 @@ describe("what comes next", () => {
 })
 
 describe("the state of a turn", () => {
-  it("knows when the turn begins and how it ends", () => {
-    assert.isFalse(fold([user(1)]).begun)
-    assert.isTrue(fold([user(1), started()]).begun)
+  it("knows how the turn ends", () => {
     assert.isUndefined(fold([user(1), started(), response(1)]).ended)
     assert.strictEqual(fold([user(1), started(), response(1), ended("stopped")]).ended, "stopped")
   })
