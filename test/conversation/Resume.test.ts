@@ -51,6 +51,7 @@ const story = Effect.fnUntraced(function* (world: World) {
     Effect.flatMap(Deferred.await(ready), (conversations) => accept(conversations, message))
 
   const make: Lives.Make = (at) => ({
+    settings: unhurried,
     scripts: ({ prompt }) => {
       const answer = answerTo(prompt)
       // The channel hands the last message in while the first is being answered.
@@ -101,6 +102,9 @@ const answerTo = (prompt: Prompt.Prompt): Scripted.Script => {
   }
   return steps === 1 ? [text("Well."), toolCall("commit", { text: "d" })] : [text("answer to go")]
 }
+
+/** What lives work adds up, and the test clock runs fast while a process is asked to end. */
+const unhurried = { runtime: { agent_timeout_seconds: 1_000_000 } } as const
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What must hold at its end, however often it was interrupted
@@ -199,10 +203,9 @@ describe("a turn", () => {
   it.effect("is not parked for lives that were asked to end, however many", () =>
     Effect.gen(function* () {
       const store = yield* Lives.makeStore
-      // What they work adds up, and takes its time here.
       const patient: Lives.Make = (at) => ({
         ...simple(lookThenAnswer)(at),
-        settings: { runtime: { agent_timeout_seconds: "1 hour" } }
+        settings: unhurried
       })
       for (let life = 1; life <= 6; life++) {
         assert.isDefined(yield* Lives.endedAt(store, "in look a", patient, outcomeOf("go")))
@@ -326,31 +329,34 @@ describe("a turn", () => {
     })
   )
 
-  it.effect("goes on after the process was killed at any point of it", () =>
-    Effect.gen(function* () {
-      const points: Array<string> = []
-      const doubts: Array<string> = []
-      for (let nth = 1; points.length === nth - 1; nth++) {
-        const world: World = []
-        const store = yield* Lives.makeStore
-        const first = yield* story(world)
-        const point = yield* Lives.killedAt(store, nth, first.make, first.tell)
-        if (point === undefined) break
-        points.push(point)
-        const second = yield* story(world)
-        const told = yield* Lives.whole(store, second.make, second.tell)
-        const outcomes = holds(told, world, `killed at ${nth}: ${point}`)
-        if (outcomes.includes("unknown")) doubts.push(point)
-      }
-      // All that a turn writes and does was cut at, and doubt arises only around what it does.
-      for (const point of ["startTurn", "append", "fold", "endTurn", "look", "pay", "order", "commit"]) {
-        assert.include(points, `before ${point}`)
-        assert.include(points, `after ${point}`)
-      }
-      assert.isAbove(points.length, 50)
-      assert.include(doubts, "before pay")
-      assert.include(doubts, "after commit")
-    })
+  it.effect(
+    "goes on after the process was killed at any point of it",
+    () =>
+      Effect.gen(function* () {
+        const points: Array<string> = []
+        const doubts: Array<string> = []
+        for (let nth = 1; points.length === nth - 1; nth++) {
+          const world: World = []
+          const store = yield* Lives.makeStore
+          const first = yield* story(world)
+          const point = yield* Lives.killedAt(store, nth, first.make, first.tell)
+          if (point === undefined) break
+          points.push(point)
+          const second = yield* story(world)
+          const told = yield* Lives.whole(store, second.make, second.tell)
+          const outcomes = holds(told, world, `killed at ${nth}: ${point}`)
+          if (outcomes.includes("unknown")) doubts.push(point)
+        }
+        // All that a turn writes and does was cut at, and doubt arises only around what it does.
+        for (const point of ["startTurn", "append", "fold", "endTurn", "look", "pay", "order", "commit"]) {
+          assert.include(points, `before ${point}`)
+          assert.include(points, `after ${point}`)
+        }
+        assert.isAbove(points.length, 50)
+        assert.include(doubts, "before pay")
+        assert.include(doubts, "after commit")
+      }),
+    120_000
   )
 
   it.effect("goes on after the process was killed twice", () =>
