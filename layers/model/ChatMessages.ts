@@ -6,12 +6,10 @@
  */
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
-import * as Tool from "effect/ai/Tool"
-import * as Base64 from "effect/encoding/Base64"
-import * as Option from "effect/Option"
-import * as Json from "../../src/model/Json.ts"
+import type { ModelInfo } from "../../src/model/ModelTable.ts"
 import * as Text from "../../src/model/Text.ts"
 import * as ChatReasoning from "./ChatReasoning.ts"
+import * as Wire from "./Wire.ts"
 
 /** One message as the protocol spells it. */
 export type ChatMessage =
@@ -41,54 +39,45 @@ type ChatContent =
   | { readonly type: "input_audio"; readonly input_audio: { readonly data: string; readonly format: string } }
   | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } }
 
+/** The model that will read the messages. */
+export interface Reader extends ChatReasoning.Origin {
+  readonly info: Pick<ModelInfo, "images">
+}
+
 /** Converts a prompt. Leading system messages become one, since some chat templates allow only one. */
-export const fromPrompt = (prompt: Prompt.Prompt, target: ChatReasoning.Origin): ReadonlyArray<ChatMessage> => {
-  const system = prompt.content
-    .flatMap((message) => (message.role === "system" ? [Text.clean(message.content)] : []))
-    .filter((text) => text.trim() !== "")
+export const fromPrompt = (prompt: Prompt.Prompt, reader: Reader): ReadonlyArray<ChatMessage> => {
+  const system = Wire.systemText(prompt)
   const rest = prompt.content.flatMap((message): ReadonlyArray<ChatMessage> => {
     switch (message.role) {
       case "system":
         return []
       case "user":
-        return fromUser(message)
+        return fromUser(message, reader)
       case "assistant":
-        return fromAssistant(message, target)
+        return fromAssistant(message, reader)
       case "tool":
         return message.content.flatMap((part) => (part.type === "tool-result" ? [fromToolResult(part)] : []))
     }
   })
-  return system.length === 0 ? rest : [{ role: "system", content: system.join("\n\n") }, ...rest]
+  return system === undefined ? rest : [{ role: "system", content: system }, ...rest]
 }
 
 /** The `tools` and `tool_choice` fields; empty when no tool is offered. */
-export const fromTools = (options: LanguageModel.ProviderOptions): Record<string, unknown> => {
+export const fromTools = (
+  options: LanguageModel.ProviderOptions,
+  { toolSchemas }: Pick<ModelInfo, "toolSchemas">
+): Record<string, unknown> => {
   if (options.tools.length === 0) return {}
+  const choice = Wire.toolChoice(options.toolChoice)
   return {
-    tools: options.tools.map((tool) => ({
-      type: "function",
-      function: {
-        name: tool.name,
-        ...(Tool.getDescription(tool) === undefined ? {} : { description: Tool.getDescription(tool) }),
-        parameters: jsonSchemaOf(tool)
-      }
-    })),
-    tool_choice: fromToolChoice(options.toolChoice)
+    tools: options.tools.map((tool) => ({ type: "function", function: Wire.describeTool(tool, toolSchemas) })),
+    tool_choice: "name" in choice ? { type: "function", function: choice } : choice.mode
   }
 }
 
-const jsonSchemaOf = (tool: Tool.Any): unknown =>
-  Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? tool.jsonSchema : Tool.getJsonSchema(tool)
-
-const fromToolChoice = (choice: LanguageModel.ToolChoice<string>): unknown => {
-  if (typeof choice === "string") return choice
-  if ("tool" in choice) return { type: "function", function: { name: choice.tool } }
-  return choice.mode ?? "auto"
-}
-
-const fromUser = (message: Prompt.UserMessage): ReadonlyArray<ChatMessage> => {
+const fromUser = (message: Prompt.UserMessage, { info }: Reader): ReadonlyArray<ChatMessage> => {
   const parts = message.content.flatMap((part): ReadonlyArray<ChatContent> => {
-    if (part.type === "file") return [fromFile(part)]
+    if (part.type === "file") return [fromFile(Wire.fileOf(part, info.images))]
     const text = Text.clean(part.text)
     return text.trim() === "" ? [] : [{ type: "text", text }]
   })
@@ -98,27 +87,20 @@ const fromUser = (message: Prompt.UserMessage): ReadonlyArray<ChatMessage> => {
   return [{ role: "user", content: texts.length === parts.length ? texts.join("\n\n") : parts }]
 }
 
-const fromFile = (part: Prompt.FilePart): ChatContent => {
-  const mediaType = part.mediaType === "image/*" ? "image/jpeg" : part.mediaType
-  const base64 =
-    part.data instanceof Uint8Array ? Base64.encode(part.data) : typeof part.data === "string" ? part.data : undefined
-  const url = base64 === undefined ? String(part.data) : `data:${mediaType};base64,${base64}`
-  if (mediaType.startsWith("image/")) return { type: "image_url", image_url: { url } }
-  const format = audioFormats[mediaType]
-  if (format !== undefined && base64 !== undefined)
-    return { type: "input_audio", input_audio: { data: base64, format } }
-  const filename = Text.clean(part.fileName ?? "file")
-  if (mediaType === "application/pdf" && base64 !== undefined) {
-    return { type: "file", file: { filename, file_data: url } }
+const fromFile = (file: Wire.File): ChatContent => {
+  switch (file.kind) {
+    case "image":
+      return { type: "image_url", image_url: { url: file.url } }
+    case "audio":
+      return {
+        type: "input_audio",
+        input_audio: { data: file.base64 ?? "", format: Wire.audioFormats[file.mediaType] ?? "wav" }
+      }
+    case "document":
+      return { type: "file", file: { filename: file.name, file_data: file.url } }
+    case "other":
+      return { type: "text", text: Wire.unseen(file) }
   }
-  return { type: "text", text: `[file ${filename} (${Text.clean(mediaType)}) cannot be shown to this model]` }
-}
-
-const audioFormats: Record<string, string | undefined> = {
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/mpeg": "mp3",
-  "audio/mp3": "mp3"
 }
 
 const fromAssistant = (message: Prompt.AssistantMessage, target: ChatReasoning.Origin): ReadonlyArray<ChatMessage> => {
@@ -146,34 +128,11 @@ const fromAssistant = (message: Prompt.AssistantMessage, target: ChatReasoning.O
 const fromToolCall = (part: Prompt.ToolCallPart): ChatToolCall => ({
   id: Text.clean(part.id),
   type: "function",
-  function: { name: toolName(part.name), arguments: argumentsOf(part.params) }
+  function: { name: Wire.toolName(part.name), arguments: Wire.argumentsOf(part.params) }
 })
 
-const toolName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool"
-
-// Servers parse the arguments of old calls too and refuse the whole request when they are not a JSON object.
-const argumentsOf = (params: unknown): string => {
-  const value = typeof params === "string" ? Option.getOrElse(Json.parse(params), () => params) : params
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value)
-  if (isObject) return stringify(value)
-  return value === "" || value === undefined || value === null ? "{}" : stringify({ unreadable_arguments: value })
-}
-
-const fromToolResult = (part: Prompt.ToolResultPart): ChatMessage => {
-  const content =
-    part.modelOutput === undefined
-      ? textOf(part.result)
-      : part.modelOutput
-          .map((output) =>
-            output.type === "text"
-              ? output.text
-              : `[${output.mediaType}${output.fileName === undefined ? "" : ` ${output.fileName}`}]`
-          )
-          .join("\n")
-  return { role: "tool", tool_call_id: Text.clean(part.id), content: Text.clean(content) || "(empty)" }
-}
-
-const textOf = (result: unknown): string =>
-  result === undefined || result === null ? "" : typeof result === "string" ? result : stringify(result)
-
-const stringify = (value: unknown): string => Option.getOrElse(Json.stringify(Text.cleanDeep(value)), () => "{}")
+const fromToolResult = (part: Prompt.ToolResultPart): ChatMessage => ({
+  role: "tool",
+  tool_call_id: Text.clean(part.id),
+  content: Wire.resultText(part)
+})

@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Parts from "../../src/model/Parts.ts"
 import * as Text from "../../src/model/Text.ts"
 import * as ChatReasoning from "./ChatReasoning.ts"
+import type { Collector, Part, Read } from "./OpenAi.ts"
 
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
@@ -42,7 +43,7 @@ const Usage = Schema.Struct({
 })
 
 /** A chunk of a stream (`delta`), or a whole completion (`message`). */
-export const Chunk = Schema.Struct({
+const Chunk = Schema.Struct({
   id: maybe(Schema.String),
   model: maybe(Schema.String),
   created: maybe(Schema.Number),
@@ -60,21 +61,9 @@ export const Chunk = Schema.Struct({
   /** Some gateways answer 200 and put the failure here. */
   error: maybe(Schema.Unknown)
 })
-export type Chunk = typeof Chunk.Type
+type Chunk = typeof Chunk.Type
 
-type Part = Response.StreamPartEncoded
-
-/** Collects one answer. Not for sharing: it holds the state of one stream. */
-export interface Collector {
-  /** The parts a chunk completes. */
-  readonly push: (chunk: Chunk) => Array<Part>
-  /** Whether the server has said how the answer finished. */
-  readonly finished: () => boolean
-  /** Characters so far: text, reasoning and arguments, and a little for each call. */
-  readonly size: () => number
-  /** The closing parts, or none when the server never said how the answer finished. */
-  readonly close: () => Option.Option<Array<Part>>
-}
+const decodeChunk = Schema.decodeUnknownOption(Chunk)
 
 export const makeCollector = (options: {
   readonly origin: ChatReasoning.Origin
@@ -153,33 +142,39 @@ export const makeCollector = (options: {
     }
   }
 
-  return {
-    push: (chunk) => {
-      const parts: Array<Part> = []
-      if (chunk.usage) usage = chunk.usage
-      for (const choice of chunk.choices ?? []) {
-        if ((choice.index ?? 0) !== 0) continue
-        const message = choice.delta ?? choice.message
-        if (message) {
-          onReasoning(message, parts)
-          onText(contentText(message.content), parts)
-          if (message.refusal) {
-            refused = true
-            onText(message.refusal, parts)
-          }
-          const whole = choice.message !== undefined
-          message.tool_calls?.forEach((call, position) =>
-            onToolCall(whole ? { ...call, index: position } : call, position, parts)
-          )
+  const take = (chunk: Chunk): Array<Part> => {
+    const parts: Array<Part> = []
+    if (chunk.usage) usage = chunk.usage
+    for (const choice of chunk.choices ?? []) {
+      if ((choice.index ?? 0) !== 0) continue
+      const message = choice.delta ?? choice.message
+      if (message) {
+        onReasoning(message, parts)
+        onText(contentText(message.content), parts)
+        if (message.refusal) {
+          refused = true
+          onText(message.refusal, parts)
         }
-        if (choice.finish_reason) finishReason = choice.finish_reason
+        const whole = choice.message !== undefined
+        message.tool_calls?.forEach((call, position) =>
+          onToolCall(whole ? { ...call, index: position } : call, position, parts)
+        )
       }
-      if (metadataSent || parts.length === 0) return parts
-      metadataSent = true
-      return [responseMetadata(chunk), ...parts]
+      if (choice.finish_reason) finishReason = choice.finish_reason
+    }
+    if (metadataSent || parts.length === 0) return parts
+    metadataSent = true
+    return [responseMetadata(chunk), ...parts]
+  }
+
+  return {
+    push: (event): Read => {
+      const chunk = Option.getOrUndefined(decodeChunk(event))
+      if (chunk === undefined) return { _tag: "Unreadable" }
+      return chunk.error ? { _tag: "Failed", error: chunk.error } : { _tag: "Parts", parts: take(chunk) }
     },
     size: () => size,
-    finished: () => finishReason !== undefined,
+    state: () => (finishReason === undefined ? "open" : "finished"),
     close: () => {
       if (finishReason === undefined) return Option.none()
       const parts: Array<Part> = []

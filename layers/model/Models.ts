@@ -1,10 +1,14 @@
 /**
  * The models of the settings: `[llm]` says which one answers, `[providers.<name>]` how to reach it.
  *
- * The adapter, with its SDK and HTTP library, is loaded when a provider is first used; with `offline` it never is.
+ * The adapters, with their SDK and HTTP library, are loaded when a provider is first used; with `offline` they never are.
  */
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as Context from "effect/Context"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { lacksKey } from "../../src/config/sections/Providers.ts"
@@ -13,6 +17,7 @@ import type { SettingsValue } from "../../src/config/Settings.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
 import type { AvailableProvider, ModelHandle, ModelSelection } from "../../src/model/Models.ts"
+import * as ModelTable from "../../src/model/ModelTable.ts"
 import * as Offline from "../../src/model/Offline.ts"
 import * as Providers from "../../src/model/Providers.ts"
 import { secretsIn } from "../../src/observability/Redactor.ts"
@@ -20,38 +25,119 @@ import { secretsIn } from "../../src/observability/Redactor.ts"
 /** Models kept at the same time. One is only a few closures, but names of models may come from conversations. */
 const kept = 256
 
+/** Makes the language models of a provider from the names of models; each is made once and kept. */
+export type CustomProvider<E, R> = (model: string) => Layer.Layer<LanguageModel.LanguageModel, E, R>
+
 /** `Models` from the settings. */
-export const layer: Layer.Layer<Models, never, Settings> = Layer.effect(
-  Models,
-  Effect.gen(function* () {
-    const settings = yield* Settings
-    const scope = yield* Effect.scope
-    const offline: ModelHandle = {
-      provider: Providers.offline,
-      model: Offline.modelName,
-      languageModel: yield* Offline.make
-    }
-    // Interrupting one caller must not leave the others a half-loaded adapter.
-    const adapter = yield* Effect.cached(loadAdapter(settings).pipe(Scope.provide(scope), Effect.uninterruptible))
-    const handles = new Map<string, ModelHandle>()
+export const layer: Layer.Layer<Models, never, Settings> = Layer.suspend(() => layerWith({}))
 
-    const get = Effect.fn("Models.get")(function* (selection: ModelSelection = {}) {
-      const target = yield* choose(settings, selection)
-      if (target.provider === Providers.offline) return offline
-      const key = JSON.stringify([target.provider, target.model])
-      const cached = handles.get(key)
-      if (cached !== undefined) return cached
-      const resolved = yield* resolve(settings, target)
-      const languageModel = yield* (yield* adapter)(resolved)
-      const handle = { ...target, languageModel }
-      if (handles.size >= kept) handles.clear()
-      handles.set(key, handle)
-      return handle
+/**
+ * `Models` from the settings, with providers that the program brings: any layer of `LanguageModel` will do. Each needs a
+ * section `[providers.<name>]` with `api_format = "custom"`, and is chosen like the others.
+ */
+export const layerWith = <E = never, R = never>(
+  custom: Readonly<Record<string, CustomProvider<E, R>>>
+): Layer.Layer<Models, never, Settings | R> =>
+  Layer.effect(
+    Models,
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      const context = yield* Effect.context<R>()
+      const scope = yield* Effect.scope
+      const brought = new Map(Object.entries(custom).map(([name, make]) => [Providers.normalizeName(name), make]))
+      const offline: ModelHandle = {
+        provider: Providers.offline,
+        model: Offline.modelName,
+        languageModel: yield* Offline.make
+      }
+      // Interrupting one caller must not leave the others a half-loaded adapter.
+      const adapter = yield* Effect.cached(loadAdapter(settings).pipe(Scope.provide(scope), Effect.uninterruptible))
+      const handles = new Map<string, ModelHandle>()
+
+      const languageModelOf = Effect.fnUntraced(function* (target: Target, info: ModelTable.ModelInfo) {
+        if (settings.providers[target.provider]?.api_format !== "custom") {
+          return yield* (yield* adapter)(yield* resolve(settings, target), info)
+        }
+        const make = brought.get(target.provider)
+        if (make === undefined) return yield* missingLayer(target)
+        return yield* Layer.build(make(target.model)).pipe(
+          Effect.map(Context.get(LanguageModel.LanguageModel)),
+          Scope.provide(scope),
+          Effect.provideContext(context),
+          Effect.uninterruptible,
+          Effect.tapError((error) => Effect.logError(`The layer of provider "${target.provider}" failed`, error)),
+          Effect.mapError(() => brokenLayer(target))
+        )
+      })
+
+      const single = Effect.fnUntraced(function* (target: Target) {
+        if (target.provider === Providers.offline) return offline
+        const key = keyOf(target)
+        const cached = handles.get(key)
+        if (cached !== undefined) return cached
+        const info = infoOf(settings, target)
+        const handle: ModelHandle = { ...target, info, languageModel: yield* languageModelOf(target, info) }
+        if (handles.size >= kept) handles.clear()
+        handles.set(key, handle)
+        return handle
+      })
+
+      /** Those that can be asked at all; the others are told of once. */
+      const fallback = yield* Effect.cached(
+        Effect.forEach(settings.llm.fallback, (written) =>
+          choose(settings, routeOf(written)).pipe(
+            Effect.flatMap(single),
+            Effect.tapError((error) => Effect.logWarning(`[llm].fallback: ${error.message}`)),
+            Effect.option
+          )
+        ).pipe(Effect.map(Arr.getSomes))
+      )
+      const main = yield* Effect.option(choose(settings, {}))
+
+      const get = Effect.fn("Models.get")(function* (selection: ModelSelection = {}) {
+        const target = yield* choose(settings, selection)
+        const handle = yield* single(target)
+        if (settings.llm.fallback.length === 0 || Option.isNone(main) || keyOf(target) !== keyOf(main.value)) {
+          return handle
+        }
+        const others = (yield* fallback).filter((other) => keyOf(other) !== keyOf(target))
+        return { ...handle, fallback: others }
+      })
+
+      return Models.of({ get, default: get(), available: listAvailable(settings, brought) })
     })
+  )
 
-    return Models.of({ get, default: get(), available: listAvailable(settings) })
+const keyOf = ({ model, provider }: Target): string => JSON.stringify([provider, model])
+
+const routeOf = (written: string): ModelSelection => {
+  const { model, provider } = Providers.route(written)
+  return model === "" ? { provider } : { provider, model }
+}
+
+const infoOf = (settings: SettingsValue, { model, provider }: Target): ModelTable.ModelInfo => {
+  const known = settings.providers[provider]?.model_info[model]
+  return ModelTable.infoOf(model, {
+    contextTokens: known?.context_tokens,
+    toolSchemas: known?.tool_schemas,
+    reasoning: known?.reasoning,
+    images: known?.images
   })
-)
+}
+
+const missingLayer = ({ provider }: Target) =>
+  new ModelUnavailable({
+    provider,
+    reason: "missing-layer",
+    remedy: `[providers.${provider}].api_format is custom: the program must bring a layer for it (Models.layerWith)`
+  })
+
+const brokenLayer = ({ provider }: Target) =>
+  new ModelUnavailable({
+    provider,
+    reason: "broken-layer",
+    remedy: "The layer that the program brings for it could not be made; the log has the reason"
+  })
 
 interface Target {
   readonly provider: string
@@ -59,6 +145,7 @@ interface Target {
 }
 
 interface Resolved extends Target {
+  readonly api: "chat_completions" | "responses"
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string> | undefined
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
@@ -105,6 +192,7 @@ const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Ta
   }
   const resolved: Resolved = {
     ...target,
+    api: section?.api ?? "chat_completions",
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey: section === undefined || Redacted.value(section.api_key) === "" ? undefined : section.api_key,
     headers: section?.headers ?? {}
@@ -126,10 +214,15 @@ const unknownProvider = (settings: SettingsValue, provider: string) => {
 }
 
 /** The configured providers that can be asked, and `offline`. */
-const listAvailable = (settings: SettingsValue): ReadonlyArray<AvailableProvider> => {
+const listAvailable = (
+  settings: SettingsValue,
+  brought: ReadonlyMap<string, unknown>
+): ReadonlyArray<AvailableProvider> => {
   const configured = new Set([...Object.keys(settings.providers), settings.llm.provider])
+  const usable = (name: string) =>
+    settings.providers[name]?.api_format === "custom" ? brought.has(name) : hasCredentials(settings, name)
   return [...configured.add(Providers.offline)]
-    .filter((name) => hasCredentials(settings, name))
+    .filter(usable)
     .map((name) => ({
       name,
       models: name === Providers.offline ? [Offline.modelName] : modelsOf(settings, name)
@@ -143,26 +236,33 @@ const modelsOf = (settings: SettingsValue, name: string): ReadonlyArray<string> 
   return own === "" || listed.includes(own) ? listed : [own, ...listed]
 }
 
-/** Loads the adapter and opens its pool of connections in the surrounding scope. */
+/** Loads the adapters and opens their pool of connections in the surrounding scope. */
 const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
   const { llm } = settings
   const secrets = secretsIn(settings)
   const OpenAiChat = yield* Effect.promise(() => import("./OpenAiChat.ts"))
+  const OpenAiResponses = yield* Effect.promise(() => import("./OpenAiResponses.ts"))
   const Transport = yield* Effect.promise(() => import("./Transport.ts"))
   const transport = yield* Transport.make({ connectTimeout: llm.connect_timeout_seconds })
-  return (target: Resolved) =>
-    OpenAiChat.make(
-      {
-        ...target,
-        secrets,
-        temperature: llm.temperature,
-        maxNewTokens: llm.max_new_tokens,
-        reasoningEffort: llm.reasoning_effort,
-        parallelToolCalls: llm.parallel_tool_calls,
-        requestTimeout: llm.request_timeout_seconds,
-        idleTimeout: llm.idle_timeout_seconds,
-        retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
-      },
-      transport
-    )
+  return ({ api, ...target }: Resolved, info: ModelTable.ModelInfo) => {
+    const options = {
+      ...target,
+      info,
+      secrets,
+      temperature: llm.temperature,
+      maxNewTokens: llm.max_new_tokens,
+      reasoningEffort: llm.reasoning_effort,
+      parallelToolCalls: llm.parallel_tool_calls,
+      promptCache: llm.prompt_cache_enabled ? { retention: llm.prompt_cache_retention } : undefined,
+      requestTimeout: llm.request_timeout_seconds,
+      idleTimeout: llm.idle_timeout_seconds,
+      retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
+    }
+    return api === "responses"
+      ? OpenAiResponses.make(
+          { ...options, stateMode: llm.responses_state_mode, reasoningSummary: llm.reasoning_summary },
+          transport
+        )
+      : OpenAiChat.make(options, transport)
+  }
 })

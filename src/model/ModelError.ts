@@ -16,7 +16,8 @@ export const ModelUnavailableReason = Schema.Literals([
   "missing-key",
   "missing-model",
   "missing-base-url",
-  "unsupported-format"
+  "missing-layer",
+  "broken-layer"
 ])
 
 /** The configured or requested model cannot be used; `remedy` says which config key to set. */
@@ -89,6 +90,12 @@ export const transportCode = (error: AiError.AiError): TransportCode | undefined
 
 /** `constraint` of an `InvalidRequestError` whose cause is a history longer than the model can read. */
 export const contextLength = "context-length"
+
+/** The same of a request that builds on a response which the provider does not keep, or keeps no longer. */
+export const previousResponse = "previous-response"
+
+/** The same of a request with reasoning that the provider cannot decrypt, since another account or model wrote it. */
+export const encryptedReasoning = "encrypted-reasoning"
 
 /** What a caller needs to know of a failed request. `message` is one line for a person. */
 export interface ModelFailure {

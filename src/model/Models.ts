@@ -2,12 +2,13 @@
  * The registry of models: which provider and model a turn talks to.
  *
  * A provider is a `[providers.<name>]` section of the configuration or a well-known one (see `Providers.ts`);
- * `offline` needs none. Clients are made once per provider and model and kept.
+ * `offline` needs none, and a program with Troupe inside can bring providers of its own. Clients are made once per provider and model and kept.
  */
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ModelUnavailable } from "./ModelError.ts"
+import type { ModelInfo } from "./ModelTable.ts"
 
 /** What to talk to. Absent fields are taken from `[llm]`; provider names are compared in lower case, trimmed. */
 export interface ModelSelection {
@@ -22,6 +23,10 @@ export interface ModelHandle {
   /** Model id sent to the provider. */
   readonly model: string
   readonly languageModel: LanguageModel.LanguageModel
+  /** What the model takes and can do, where that is known. */
+  readonly info?: ModelInfo | undefined
+  /** Who is asked instead, in order, when this one cannot answer. */
+  readonly fallback?: ReadonlyArray<ModelHandle> | undefined
 }
 
 /** A provider with usable credentials. Never carries a key. */
@@ -34,7 +39,10 @@ export interface AvailableProvider {
 export class Models extends Context.Service<
   Models,
   {
-    /** The model for a selection. With another provider than `[llm].provider`, a model must be named or listed. */
+    /**
+     * The model for a selection. With another provider than `[llm].provider`, a model must be named or listed. Only the model
+     * of `[llm]` has others to fall back on: who chose another had a reason.
+     */
     readonly get: (selection?: ModelSelection) => Effect.Effect<ModelHandle, ModelUnavailable>
     /** The model of `[llm]`. */
     readonly default: Effect.Effect<ModelHandle, ModelUnavailable>

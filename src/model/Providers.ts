@@ -32,3 +32,11 @@ export const find = (name: string): KnownProvider | undefined => {
   const wanted = normalizeName(name)
   return knownProviders.find((provider) => provider.name === wanted)
 }
+
+/** Provider and model of a route as it is written: `provider/model`. The model is empty where none is named. */
+export const route = (written: string): { readonly provider: string; readonly model: string } => {
+  const slash = written.indexOf("/")
+  return slash < 0
+    ? { provider: normalizeName(written), model: "" }
+    : { provider: normalizeName(written.slice(0, slash)), model: written.slice(slash + 1).trim() }
+}

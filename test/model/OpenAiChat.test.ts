@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import { inspect } from "node:util"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as Transport from "../../layers/model/Transport.ts"
+import * as ModelTable from "../../src/model/ModelTable.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import { streamStep } from "../../src/model/ToolSchema.ts"
 import type { StepPart } from "../../src/model/ToolSchema.ts"
@@ -31,6 +32,7 @@ const connect = Effect.fnUntraced(function* (
     {
       provider: "fake",
       model: "fake-1",
+      info: ModelTable.infoOf("fake-1"),
       baseUrl,
       apiKey: Redacted.make(secret),
       requestTimeout: Duration.seconds(20),

@@ -16,6 +16,7 @@ import * as Schema from "effect/Schema"
 import { join } from "node:path"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as Transport from "../../layers/model/Transport.ts"
+import * as ModelTable from "../../src/model/ModelTable.ts"
 import * as Event from "../../src/event/Event.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import * as Program from "../cli/Program.ts"
@@ -203,6 +204,7 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
         {
           provider: "mock",
           model: "mock-1",
+          info: ModelTable.infoOf("mock-1"),
           baseUrl: `${mock.url}/v1`,
           apiKey: Redacted.make(apiKey),
           requestTimeout: Duration.seconds(30),

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { APIConnectionError } from "openai"
-import * as ChatErrors from "../../layers/model/ChatErrors.ts"
+import * as OpenAiErrors from "../../layers/model/OpenAiErrors.ts"
 import * as Retry from "../../src/model/Retry.ts"
 
 const error = (reason: AiError.AiErrorReason) => AiError.make({ module: "test", method: "test", reason })
@@ -94,7 +94,7 @@ describe("who asks", () => {
 
 describe("a server on this machine that refuses the connection", () => {
   const refusedAt = (baseUrl: string, code = "ECONNREFUSED") =>
-    ChatErrors.fromThrown(
+    OpenAiErrors.fromThrown(
       new APIConnectionError({ cause: Object.assign(new Error("connect"), { code }) }),
       { provider: "local", model: "m", baseUrl },
       0
@@ -153,7 +153,7 @@ describe("retryAfterOf", () => {
     ]
   for (const [headers, message, seconds] of cases) {
     it(`reads ${JSON.stringify(headers)} “${message}” as ${seconds}`, () => {
-      const read = ChatErrors.retryAfterOf(new Headers(headers), message, now)
+      const read = OpenAiErrors.retryAfterOf(new Headers(headers), message, now)
       assert.strictEqual(read === undefined ? undefined : Duration.toSeconds(read), seconds)
     })
   }

@@ -1,10 +1,14 @@
+import * as Schema from "effect/Schema"
 import * as Known from "../../model/Providers.ts"
 import * as Key from "../Key.ts"
-import type { Rule } from "../Rule.ts"
+import type { Finding, Rule } from "../Rule.ts"
 import * as Rules from "../Rules.ts"
 import * as Values from "../Values.ts"
 import * as Providers from "./Providers.ts"
 import type * as Runtime from "./Runtime.ts"
+
+/** Provider and model; the first slash parts them, since models have slashes in their names. */
+const Routes = Schema.Array(Values.NonEmptyText).annotate({ expected: 'a list such as ["ollama/qwen3", "offline"]' })
 
 export const section = Key.key(
   Key.table({
@@ -58,7 +62,37 @@ export const section = Key.key(
       "medium",
       "How hard a reasoning model should think, in the provider's words (often low, medium or high)."
     ),
-    parallel_tool_calls: Key.key(Values.Bool, true, "Whether the model may ask for several tool calls at once.")
+    reasoning_summary: Key.optional(
+      Values.Choice(["auto", "concise", "detailed"]),
+      "auto",
+      "How much of its reasoning a model of the responses API shows; nothing when not set."
+    ),
+    parallel_tool_calls: Key.key(Values.Bool, true, "Whether the model may ask for several tool calls at once."),
+    responses_state_mode: Key.key(
+      Values.Choice(["full_messages", "previous_response_id"]),
+      "full_messages",
+      "With the responses API: send the whole history each time and have nothing kept, or have the provider keep its responses and send what is new."
+    ),
+    prompt_cache_enabled: Key.key(
+      Values.Bool,
+      true,
+      "Whether the provider is told which requests belong together, so that it reads less again (responses API, OpenAI)."
+    ),
+    prompt_cache_retention: Key.optional(
+      Values.Choice(["in_memory", "24h"]),
+      "24h",
+      "How long the provider keeps what it has read; left to it when not set."
+    ),
+    fallback: Key.key(
+      Routes,
+      [],
+      "Who answers, in order, when the model above cannot: provider/model, or offline. Not for agents with a model of their own."
+    ),
+    fallback_cooldown_seconds: Key.key(
+      Values.Seconds,
+      30,
+      "How long a model that failed is left alone before it is tried again; twice as long after each further failure, at most 16 times."
+    )
   }),
   {},
   "The language model that answers."
@@ -70,11 +104,34 @@ type Read = {
   readonly runtime: typeof Runtime.section.Type
 }
 
+const knownIn = (providers: Read["providers"]): ReadonlyArray<string> => {
+  const chosen = Object.keys(providers).filter(Providers.canBeChosen)
+  return [...new Set([Known.offline, ...chosen, ...Providers.knownNames])]
+}
+
 /** The provider must exist and have its key, a real one must be told which model, and of two times the inner is the shorter. */
 export const rules: ReadonlyArray<Rule<Read>> = [
+  ({ llm, providers }) =>
+    llm.fallback.flatMap((written, index): ReadonlyArray<Finding> => {
+      const { model, provider } = Known.route(written)
+      const path = ["llm", "fallback", index]
+      if (!knownIn(providers).includes(provider)) {
+        return [
+          {
+            path,
+            found: "a provider that is not known",
+            expected: "provider/model, with a provider that is known or has a section",
+            hint: "add a [providers.<name>] section with a base_url for it",
+            reads: [["providers", provider]]
+          }
+        ]
+      }
+      return model !== "" || provider === Known.offline
+        ? []
+        : [{ path, found: "a provider without a model", expected: `"${provider}/" and the name of a model` }]
+    }),
   ({ llm, providers }) => {
-    const chosen = Object.keys(providers).filter(Providers.canBeChosen)
-    const known = [...new Set([Known.offline, ...chosen, ...Providers.knownNames])]
+    const known = knownIn(providers)
     return known.includes(llm.provider)
       ? []
       : [

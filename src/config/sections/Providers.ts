@@ -11,6 +11,17 @@ export const knownNames: ReadonlyArray<string> = Known.knownProviders
   .map((provider) => provider.name)
   .filter((name) => name !== Known.offline)
 
+const Model = Key.table({
+  context_tokens: Key.optional(Values.PositiveInt, 128_000, "Tokens that it can read and write in one request."),
+  tool_schemas: Key.optional(
+    Values.Choice(["strict", "relaxed", "plain"]),
+    "relaxed",
+    "How tools are described: strict (every parameter required, nothing else), relaxed (for picky servers), plain (as they are)."
+  ),
+  reasoning: Key.optional(Values.Bool, true, "Whether it thinks before it answers, and takes settings for that."),
+  images: Key.optional(Values.Bool, false, "Whether it can be shown images.")
+})
+
 const Provider = Key.table({
   api_key: Key.key(Values.Token, "", "Key sent as the bearer token; empty sends none (local servers)."),
   base_url: Key.optional(
@@ -24,11 +35,22 @@ const Provider = Key.table({
     "Extra headers sent with every request; kept secret."
   ),
   api_format: Key.key(
-    Values.Choice(["openai"]),
+    Values.Choice(["openai", "custom"]),
     "openai",
-    "Protocol of the API: openai is chat completions, which all the known providers speak."
+    "openai is what all the known providers speak; custom is a provider that a program with Troupe inside brings along."
   ),
-  models: Key.key(Values.TextList, [], "Models on offer here, shown to people and agents; not checked.")
+  api: Key.key(
+    Values.Choice(["chat_completions", "responses"]),
+    "chat_completions",
+    "Which of the APIs of the openai format: chat_completions, which every server has, or responses."
+  ),
+  models: Key.key(Values.TextList, [], "Models on offer here, shown to people and agents; not checked."),
+  model_info: Key.key(
+    Key.tables(Model),
+    {},
+    "What a model takes and can do, where Troupe does not know it or is mistaken. The name is the model's.",
+    { placeholder: "model" }
+  )
 })
 
 export const section = Key.key(
@@ -68,7 +90,9 @@ export const rules: ReadonlyArray<Rule<{ readonly providers: typeof section.Type
       }
       return [
         ...Rules.headerNames([...path, "headers"], provider.headers),
-        ...(provider.base_url === undefined && !knownNames.includes(name) ? [noAddress(path)] : [])
+        ...(provider.base_url === undefined && !knownNames.includes(name) && provider.api_format !== "custom"
+          ? [noAddress(path)]
+          : [])
       ]
     })
 ]

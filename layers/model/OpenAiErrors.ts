@@ -11,7 +11,13 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { APIConnectionError, APIError } from "openai"
-import { contextLength, refusedHere, transportError } from "../../src/model/ModelError.ts"
+import {
+  contextLength,
+  encryptedReasoning,
+  previousResponse,
+  refusedHere,
+  transportError
+} from "../../src/model/ModelError.ts"
 import * as Secrets from "../../src/model/Secrets.ts"
 import * as Text from "../../src/model/Text.ts"
 
@@ -55,15 +61,15 @@ export const fromErrorValue = (error: unknown, target: Target): AiError.AiError 
   return aiError(fromStatus(statusOf(body), body, target, retryAfterOf(undefined, body?.message, 0)))
 }
 
-const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAiChat", method: "request", reason })
+const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAi", method: "request", reason })
 
 /** The answer is not one of the protocol, e.g. a web page. */
 export const notTheProtocol = (target: Target): AiError.AiError =>
   aiError(
     new AiError.InvalidResponseError({
       description:
-        `${hostOf(target.baseUrl)} did not answer as a chat completions API. ` +
-        `Check [providers.${target.provider}].base_url: it usually ends in /v1`
+        `${hostOf(target.baseUrl)} did not answer in the protocol it was asked in. ` +
+        `Check [providers.${target.provider}]: base_url usually ends in /v1, and api must be one that the server speaks`
     })
   )
 
@@ -134,6 +140,14 @@ const fromStatus = (
       description: `The conversation is longer than model "${target.model}" can read`
     })
   }
+  const stale = body === undefined ? undefined : staleness(body)
+  if (stale !== undefined) {
+    return new AiError.InvalidRequestError({
+      parameter: "input",
+      constraint: stale,
+      description: `${who} no longer has what the request builds on${quote}`
+    })
+  }
   switch (status) {
     case 401:
       return new AiError.AuthenticationError({
@@ -194,6 +208,15 @@ const isPolicy = (body: ErrorBody) => /content_(policy|filter)|moderation/.test(
 const isContextLength = (body: ErrorBody) =>
   body.code === "context_length_exceeded" ||
   /context.(length|window|size)|maximum context|prompt is too long|too many (input )?tokens/i.test(body.message)
+
+/** What the provider should have kept or been able to read, and has not. */
+const staleness = (body: ErrorBody): string | undefined => {
+  if (body.code === "previous_response_not_found" || body.param === "previous_response_id") return previousResponse
+  if (/invalid_encrypted_content|thinking_signature_invalid/.test(body.code)) return encryptedReasoning
+  if (/encrypted.content.*(could not|cannot|can't) be (verified|decrypted)/i.test(body.message))
+    return encryptedReasoning
+  return /previous.response.*not (be )?found/i.test(body.message) ? previousResponse : undefined
+}
 
 const unreachable = (target: Target, code: string): string => {
   const where = `Cannot reach provider "${target.provider}" at ${hostOf(target.baseUrl)}`
