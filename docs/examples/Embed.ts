@@ -12,6 +12,8 @@ import * as StockTool from "./StockTool.ts"
 
 /** What stands in `config.toml` for the daemon is written in code here, and checked by the same schema. */
 const settings = Settings.Settings.layer({
+  llm: { provider: "shop", model: "shelf-reader" },
+  providers: { shop: { api_format: "custom" } },
   orchestration: { main_agent: { name: "shopkeeper" } },
   runtime: { agent_timeout_seconds: "30 seconds" }
 })

@@ -4,7 +4,7 @@ import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { Models } from "troupe"
+import { Models } from "troupe/layers"
 
 type Reply = { readonly call: string } | { readonly say: string }
 
@@ -36,24 +36,18 @@ const partsOf = (reply: Reply): ReadonlyArray<Response.StreamPartEncoded> =>
         { type: "finish", reason: "stop", usage }
       ]
 
-const shelfReader = LanguageModel.make({
-  streamText: (request) => Stream.fromIterable(partsOf(replyTo(request))),
-  // A turn always streams; who asks for a whole text gets the same in one piece.
-  generateText: (request) => {
-    const reply = replyTo(request)
-    return Effect.succeed("say" in reply ? [{ type: "text", text: reply.say }] : [])
-  }
-})
-
-/** Every turn talks to this one model, whatever the settings say. */
-export const layer = Layer.effect(
-  Models.Models,
-  Effect.map(shelfReader, (languageModel) => {
-    const handle: Models.ModelHandle = { provider: "shop", model: "shelf-reader", languageModel }
-    return Models.Models.of({
-      get: () => Effect.succeed(handle),
-      default: Effect.succeed(handle),
-      available: [{ name: handle.provider, models: [handle.model] }]
-    })
+/** The model as a layer, like those that other packages have for their providers. */
+const shelfReader = Layer.effect(
+  LanguageModel.LanguageModel,
+  LanguageModel.make({
+    streamText: (request) => Stream.fromIterable(partsOf(replyTo(request))),
+    // A turn always streams; who asks for a whole text gets the same in one piece.
+    generateText: (request) => {
+      const reply = replyTo(request)
+      return Effect.succeed("say" in reply ? [{ type: "text", text: reply.say }] : [])
+    }
   })
 )
+
+/** The models of the settings, and the provider `shop` beside them; it has one model, whatever name is asked for. */
+export const layer = Models.layerWith({ shop: () => shelfReader })

@@ -39,7 +39,8 @@ const exampleSection = (
   const title = `# ${meaning(entry)}`
   const item = itemOf(entry)
   if (item !== undefined) {
-    return ["", title, `#[${header([...here, `my_${item.name}`])}]`, ...exampleTable(item.type, here, "#")]
+    const named = [...here, `my_${item.name}`]
+    return ["", title, `#[${header(named)}]`, ...exampleTable(item.type, named, "#")]
   }
   const inner = exampleTable(entry.type, here, commented)
   // A table that only holds tables needs no header of its own.

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
 import type * as Models from "../../src/model/Models.ts"
+import * as PromptCache from "../../src/model/PromptCache.ts"
 import * as Retry from "../../src/model/Retry.ts"
 import * as ToolSchema from "../../src/model/ToolSchema.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
@@ -32,6 +33,8 @@ export interface Request {
   readonly model: Models.ModelHandle
   readonly prompt: Prompt.Prompt
   readonly tools: ReadonlyArray<ToolCalls.Offer>
+  /** Names the conversation to the provider's cache. */
+  readonly cacheKey: string
   /** How many more times an empty response is asked for again. */
   readonly retries: number
   /** Is told before every pause after which the model is asked again. */
@@ -55,7 +58,8 @@ export const ask = (request: Request): Effect.Effect<Response, AiError.AiError |
         : Effect.succeed(response)
     ),
     Effect.retry(emptyResponses(request)),
-    Effect.provideService(Retry.OnRetry, request.onRetry)
+    Effect.provideService(Retry.OnRetry, request.onRetry),
+    Effect.provideService(PromptCache.Key, request.cacheKey)
   )
 
 const emptyResponses = ({ onRetry, retries }: Request) =>

@@ -32,6 +32,7 @@ import * as TurnState from "../../src/turn/TurnState.ts"
 import { TurnSlots } from "../conversation/TurnSlots.ts"
 import * as Endings from "./Endings.ts"
 import * as ModelStep from "./ModelStep.ts"
+import * as Routes from "./Routes.ts"
 import * as Session from "./Session.ts"
 import * as Steering from "./Steering.ts"
 import * as ToolStep from "./ToolStep.ts"
@@ -58,6 +59,8 @@ const make = Effect.gen(function* () {
     ownerId: settings.runtime.owner_id
   })
 
+  const routes = Routes.make(settings.llm.fallback_cooldown_seconds)
+
   const limits: TurnState.Limits = {
     maxSteps: settings.llm.max_tool_iterations,
     maxToolCalls: Math.max(12, 2 * settings.llm.max_tool_iterations)
@@ -82,38 +85,58 @@ const make = Effect.gen(function* () {
   const askModel = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
     const { about, agent, system, tools } = prepared
     const { turnId } = session.run
-    const model = yield* models.get({ provider: agent.provider, model: agent.model })
+    const chosen = yield* models.get({ provider: agent.provider, model: agent.model })
     const { format, steps } = session.state()
     const step = steps + 1
-    const [took, response] = yield* ModelStep.ask({
-      model,
-      prompt: History.render(session.entries(), {
-        system,
-        maxMessages: settings.memory.max_history_messages,
-        turnId,
-        reader: model
-      }),
-      tools: tools.offers,
-      retries: settings.llm.retry_attempts,
-      onRetry: ({ reason, retries, retry, wait }) =>
+    let shown = false
+
+    const ask = (model: Models.ModelHandle) =>
+      ModelStep.ask({
+        model,
+        prompt: History.render(session.entries(), {
+          system,
+          maxMessages: settings.memory.max_history_messages,
+          turnId,
+          reader: model
+        }),
+        tools: tools.offers,
+        cacheKey: session.run.thread.id,
+        retries: settings.llm.retry_attempts,
+        onRetry: ({ reason, retries, retry, wait }) =>
+          Effect.andThen(
+            TurnMetrics.retried(model),
+            session.publish({
+              _tag: "ModelRetry",
+              ...about,
+              step,
+              retry,
+              retries,
+              waitMillis: Math.round(Duration.toMillis(wait)),
+              reason
+            })
+          ),
+        onDelta: (kind, offset, text) => {
+          shown ||= kind === "text" && text.trim() !== ""
+          return session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
+        }
+      }).pipe(
+        Effect.timed,
+        Effect.tap(([took]) => TurnMetrics.responded(model, Duration.toSeconds(took))),
+        Effect.map(([, response]) => ({ model, response })),
+        Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
+      )
+
+    const { model, response } = yield* routes.ask({
+      model: chosen,
+      last: TurnEntries.switchedTo(session.entries(), turnId) ?? chosen,
+      ask,
+      shown: () => shown,
+      onSwitch: (from, to, { code, message }) =>
         Effect.andThen(
-          TurnMetrics.retried(model),
-          session.publish({
-            _tag: "ModelRetry",
-            ...about,
-            step,
-            retry,
-            retries,
-            waitMillis: Math.round(Duration.toMillis(wait)),
-            reason
-          })
-        ),
-      onDelta: (kind, offset, text) => session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
-    }).pipe(
-      Effect.timed,
-      Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
-    )
-    yield* TurnMetrics.responded(model, Duration.toSeconds(took))
+          session.append([{ _tag: "ModelSwitched", turnId, step, from, to, code, message }]),
+          session.publish({ _tag: "ModelSwitched", ...about, step, from, to, reason: message })
+        )
+    })
     const reasoning = response.reasoning
       .map(({ text }) => text)
       .join("\n")

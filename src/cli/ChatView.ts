@@ -77,6 +77,10 @@ const onEntry = (view: View, entry: Entry.Entry, style: Style): Step => {
       const line = Transcript.toolLine(entry.name, view.details.get(entry.callId) ?? "", entry, style)
       return [withoutCall(rest, entry.callId), `${text}${line}\n`]
     }
+    case "ModelSwitched": {
+      const [rest, text] = endPartial(view, style)
+      return [rest, `${text}${Transcript.switched(entry, style)}\n`]
+    }
     case "Notice": {
       const [rest, text] = endPartial(view, style)
       return [rest, `${text}${style.dim(Plain.lines(entry.text))}\n`]

@@ -31,6 +31,8 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
         return shown.has(entry.callId) ? [] : [toolLine(entry.name, "", entry, style)]
       case "Notice":
         return [style.dim(Plain.lines(entry.text))]
+      case "ModelSwitched":
+        return [switched(entry, style)]
       case "TurnEnded":
         return entry.state === "answered" ? [] : [ending(entry, style)]
       case "HistoryTrimmed":
@@ -75,6 +77,11 @@ export const person = (message: Extract<Entry.Entry, { _tag: "UserMessage" }>, s
   const who = name === undefined ? "" : ` ${style.dim(`(${Plain.clipped(name, 40)})`)}`
   const files = message.attachments.map(({ name: file }) => style.dim(`\n  [file ${Plain.clipped(file, 80)}]`))
   return `${style.person(`› ${Plain.lines(message.text).replaceAll("\n", "\n  ")}`)}${who}${files.join("")}`
+}
+
+export const switched = (entry: Extract<Entry.Entry, { _tag: "ModelSwitched" }>, style: Style): string => {
+  const to = Plain.clipped(`${entry.to.provider}/${entry.to.model}`, 80)
+  return style.dim(`── ${to} answers from here on: ${Plain.clipped(entry.message, 200)} ──`)
 }
 
 export const toolLine = (

@@ -260,6 +260,15 @@ export type Entry =
       readonly durationMillis: number
     }
   | { readonly _tag: "Guidance"; readonly turnId: string; readonly text: string }
+  | {
+      readonly _tag: "ModelSwitched"
+      readonly turnId: string
+      readonly step: number
+      readonly from: ModelName
+      readonly to: ModelName
+      readonly code: string
+      readonly message: string
+    }
   | { readonly _tag: "Notice"; readonly turnId: string; readonly text: string }
   | {
       readonly _tag: "TurnEnded"
@@ -274,6 +283,11 @@ export type Entry =
       readonly keepFrom: number
       readonly removedMessages: number
     }
+
+export interface ModelName {
+  readonly provider: string
+  readonly model: string
+}
 
 interface OfTurn {
   readonly threadId: string
@@ -304,6 +318,13 @@ export type Event =
       readonly retry: number
       readonly retries: number
       readonly waitMillis: number
+      readonly reason: string
+    })
+  | (OfTurn & {
+      readonly _tag: "ModelSwitched"
+      readonly step: number
+      readonly from: ModelName
+      readonly to: ModelName
       readonly reason: string
     })
   | (OfTurn & { readonly _tag: "Reasoning"; readonly step: number; readonly text: string })

@@ -40,6 +40,8 @@ export const Event = Schema.TaggedUnion({
     waitMillis: Schema.Int,
     reason: Schema.String
   },
+  /** Another model is asked than before, since that one cannot answer or can again. `reason` is one line for a person. */
+  ModelSwitched: { ...turn, step: Schema.Int, from: Entry.ModelName, to: Entry.ModelName, reason: Schema.String },
   /** One step's whole reasoning. */
   Reasoning: { ...turn, step: Schema.Int, text: Schema.String },
   /** Around every tool call. `detail` is redacted and clipped: raw arguments never leave the tool layer. */

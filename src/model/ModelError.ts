@@ -107,6 +107,13 @@ export interface ModelFailure {
   readonly retryAfter: Duration.Duration | undefined
 }
 
+/**
+ * Whether the model could not be asked, whatever it was asked: another one may do better. A request that was refused for what
+ * it says, or for its key, is none.
+ */
+export const isOutage = (error: AiError.AiError): boolean =>
+  error.isRetryable || error.reason._tag === "QuotaExhaustedError" || transportCode(error) === "request-timeout"
+
 /** Reads an `AiError` into a code, a line of text and the retry decision. */
 export const describe = (error: AiError.AiError): ModelFailure => {
   return {

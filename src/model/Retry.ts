@@ -5,13 +5,14 @@ import type * as AiError from "effect/ai/AiError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as ModelError from "./ModelError.ts"
 
 export interface RetryOptions {
   /** Tries after the first one. */
   readonly attempts: number
-  /** Pause before the first of them; doubles each time. */
+  /** Least pause before the first of them; doubles each time. */
   readonly delay: Duration.Duration
   /** Whether the request may still be repeated; always, when left out. */
   readonly repeatable?: () => boolean
@@ -39,6 +40,9 @@ export const OnRetry = Context.Reference<(retrying: Retrying) => Effect.Effect<v
  */
 const longestPause = Duration.minutes(1)
 
+/** Pauses are longer by up to this part of them, so that those who failed together do not come back together. */
+const spread = 0.25
+
 /**
  * How long a server on this machine that nobody has started is waited for, and how long at most between two looks. One that
  * is being restarted comes back within that; one that was never started is worth telling at once.
@@ -57,7 +61,9 @@ export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Dura
           isWorthRetrying(input, elapsed)
       )
     ),
-    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(pause(duration, input))),
+    Schedule.modifyDelay(({ duration, input }) =>
+      Effect.map(Random.next, (chance) => pause(Duration.times(duration, 1 + spread * chance), input))
+    ),
     Schedule.tap(({ attempt, duration, input }) =>
       Effect.flatMap(OnRetry, (onRetry) =>
         onRetry({

@@ -42,11 +42,17 @@ export type Step =
 /** The answer to one request. */
 export type Script = ReadonlyArray<Step>
 
-/** What a script function is told: the prompt, the tools offered, and how many requests came before. */
-export interface Request {
+/** What a script function is told: who is asked, the prompt, the tools offered, and how many requests came before. */
+export interface Request extends Route {
   readonly prompt: Prompt.Prompt
   readonly tools: ReadonlyArray<string>
   readonly index: number
+}
+
+/** Which model of which provider. */
+export interface Route {
+  readonly provider: string
+  readonly model: string
 }
 
 export type Scripts = ReadonlyArray<Script> | ((request: Request) => Script)
@@ -57,6 +63,8 @@ export interface Options {
   /** Names reported by the `Models` layer; default `scripted`. */
   readonly provider?: string | undefined
   readonly model?: string | undefined
+  /** Models to fall back on, in order; the scripts answer for them as well. */
+  readonly fallback?: ReadonlyArray<Route> | undefined
 }
 
 /** Text in one delta, or in the given ones. */
@@ -116,6 +124,8 @@ export class ScriptedModel extends Context.Service<
   ScriptedModel,
   {
     readonly languageModel: LanguageModel.LanguageModel
+    /** The models to fall back on. */
+    readonly fallback: ReadonlyArray<Route & { readonly languageModel: LanguageModel.LanguageModel }>
     /** Every prompt received, in order. */
     readonly received: Effect.Effect<ReadonlyArray<Prompt.Prompt>>
     /** Every request received, in order. */
@@ -129,9 +139,10 @@ export class ScriptedModel extends Context.Service<
 export const make = Effect.fnUntraced(function* (scripts: Scripts, options: Options = {}) {
   const requests = yield* SubscriptionRef.make<ReadonlyArray<Request>>([])
 
-  const scriptFor = Effect.fnUntraced(function* (provider: LanguageModel.ProviderOptions) {
+  const scriptFor = Effect.fnUntraced(function* (provider: LanguageModel.ProviderOptions, route: Route) {
     const request = yield* SubscriptionRef.modify(requests, (all) => {
-      const next = { prompt: provider.prompt, tools: provider.tools.map((tool) => tool.name), index: all.length }
+      const tools = provider.tools.map((tool) => tool.name)
+      const next = { ...route, prompt: provider.prompt, tools, index: all.length }
       return [next, [...all, next]]
     })
     const problems = options.strict === false ? [] : PromptCheck.problems(provider.prompt)
@@ -141,14 +152,23 @@ export const make = Effect.fnUntraced(function* (scripts: Scripts, options: Opti
     return complete(steps, request)
   })
 
-  const languageModel = yield* LanguageModel.make({
-    generateText: (provider) =>
-      Effect.flatMap(scriptFor(provider), (steps) => Stream.runCollect(play(steps)).pipe(Effect.map(Parts.join))),
-    streamText: (provider) => Stream.unwrap(Effect.map(scriptFor(provider), play))
-  })
+  const modelOf = (route: Route) =>
+    LanguageModel.make({
+      generateText: (provider) =>
+        Effect.flatMap(scriptFor(provider, route), (steps) =>
+          Stream.runCollect(play(steps)).pipe(Effect.map(Parts.join))
+        ),
+      streamText: (provider) => Stream.unwrap(Effect.map(scriptFor(provider, route), play))
+    })
+
+  const languageModel = yield* modelOf(mainRoute(options))
+  const fallback = yield* Effect.forEach(options.fallback ?? [], (route) =>
+    Effect.map(modelOf(route), (made) => ({ ...route, languageModel: made }))
+  )
 
   return ScriptedModel.of({
     languageModel,
+    fallback,
     received: Effect.map(SubscriptionRef.get(requests), (all) => all.map((request) => request.prompt)),
     requests: SubscriptionRef.get(requests),
     awaitRequests: (count) =>
@@ -167,9 +187,8 @@ export const layer = (
 ): Layer.Layer<ScriptedModel | LanguageModel.LanguageModel | Models> =>
   Layer.effectContext(
     Effect.map(make(scripts, options), (scripted) => {
-      const provider = options.provider ?? "scripted"
-      const model = options.model ?? "scripted"
-      const handle = { provider, model, languageModel: scripted.languageModel }
+      const { model, provider } = mainRoute(options)
+      const handle = { provider, model, languageModel: scripted.languageModel, fallback: scripted.fallback }
       return Context.make(ScriptedModel, scripted).pipe(
         Context.add(LanguageModel.LanguageModel, scripted.languageModel),
         Context.add(Models, {
@@ -180,6 +199,8 @@ export const layer = (
       )
     })
   )
+
+const mainRoute = ({ model = "scripted", provider = "scripted" }: Options): Route => ({ provider, model })
 
 const refused = (description: string) => new AiError.InvalidRequestError({ description })
 

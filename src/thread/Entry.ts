@@ -74,6 +74,10 @@ export const ResponsePart = Schema.Struct({
 })
 export type ResponsePart = typeof ResponsePart.Type
 
+/** Which model of which provider. */
+export const ModelName = Schema.Struct({ provider: Schema.String, model: Schema.String })
+export type ModelName = typeof ModelName.Type
+
 /**
  * How a tool call ended. `skipped`: never started, since a newer message or a denial came first; `unknown`: the process
  * died while it ran and the tool may not be run again, so its effects may or may not have happened.
@@ -164,6 +168,18 @@ export const Entry = Schema.TaggedUnion({
   },
   /** A correction that the runtime, not a person, puts to the model (shown to it as a user message). */
   Guidance: { turnId: Ids.TurnId, text: Schema.String },
+  /**
+   * From here on another model is asked than before in this turn; the first is that of the agent. `code` and `message` say
+   * why. Not shown to models.
+   */
+  ModelSwitched: {
+    turnId: Ids.TurnId,
+    step: Schema.Int,
+    from: ModelName,
+    to: ModelName,
+    code: Schema.String,
+    message: Schema.String
+  },
   /** Words of the runtime itself to the person, in place of an answer or beside it. */
   Notice: { turnId: Ids.TurnId, text: Schema.String },
   /** The turn is over. `reason` tells which limit or cause ended it when it was not a plain answer. */

@@ -83,6 +83,12 @@ const beginning = (log: Log, turnId: Ids.TurnId): Entry.StoredEntry | undefined 
 export const messages = (log: Log, ids: ReadonlyArray<Ids.MessageId>): ReadonlyArray<UserEntry> =>
   log.flatMap(({ entry }) => (entry._tag === "UserMessage" && ids.includes(entry.messageId) ? [entry] : []))
 
+/** The model that was asked last in the turn, where it is another than the agent's. */
+export const switchedTo = (log: Log, turnId: Ids.TurnId): Entry.ModelName | undefined => {
+  const last = log.findLast(({ entry }) => entry._tag === "ModelSwitched" && entry.turnId === turnId)?.entry
+  return last?._tag === "ModelSwitched" ? last.to : undefined
+}
+
 /** The provider and model of the last response. */
 export const lastModel = (log: Log): { readonly provider: string; readonly model: string } => {
   const last = log.findLast(({ entry }) => entry._tag === "AssistantMessage")?.entry

@@ -167,6 +167,16 @@ const badFiles: ReadonlyArray<BadFile> = [
     says: ["  - llm.model: found no model; expected the name of a model, since [llm].provider is not offline"]
   },
   {
+    name: "models to fall back on that nobody knows",
+    text: '[llm]\nfallback = ["opneai/gpt-x", "ollama", "ollama/", " Ollama/qwen3:8b ", "offline"]',
+    says: [
+      "  - llm.fallback[0]: found a provider that is not known; expected provider/model, with a provider that is known or has a section",
+      "      add a [providers.<name>] section with a base_url for it",
+      '  - llm.fallback[1]: found a provider without a model; expected "ollama/" and the name of a model',
+      '  - llm.fallback[2]: found a provider without a model; expected "ollama/" and the name of a model'
+    ]
+  },
+  {
     name: "a model that nobody would be asked for",
     text: '[llm]\nmodel = "gpt-5-mini"',
     says: [
@@ -180,7 +190,8 @@ const badFiles: ReadonlyArray<BadFile> = [
     says: [
       "  - llm.provder: found an unknown key; expected one of provider, model, temperature, max_new_tokens, max_tool_iterations, " +
         "request_timeout_seconds, idle_timeout_seconds, connect_timeout_seconds, retry_attempts, retry_delay_seconds, " +
-        "system_prompt, system_prompt_file, prompts_dir, reasoning_effort, parallel_tool_calls",
+        "system_prompt, system_prompt_file, prompts_dir, reasoning_effort, reasoning_summary, parallel_tool_calls, " +
+        "responses_state_mode, prompt_cache_enabled, prompt_cache_retention, fallback, fallback_cooldown_seconds",
       "      did you mean provider?"
     ]
   },

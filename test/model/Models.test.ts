@@ -1,12 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as ModelsLive from "../../layers/model/Models.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import { Models } from "../../src/model/Models.ts"
-import type { ModelSelection } from "../../src/model/Models.ts"
+import type { ModelHandle, ModelSelection } from "../../src/model/Models.ts"
+import * as Scripted from "../../src/testing/ScriptedModel.ts"
 import * as Fake from "./FakeOpenAi.ts"
+import * as Responses from "./FakeResponses.ts"
 
 const withSettings = (input: SettingsInput) => ModelsLive.layer.pipe(Layer.provide(Settings.layer(input)))
 
@@ -118,6 +123,100 @@ describe("Models", () => {
       )
       assert.strictEqual(error.reason, "missing-model")
       assert.include(error.message, "[providers.vllm].models")
+    })
+  )
+
+  it.live("speaks the API that the provider's section names, and tells what is known of the model", () =>
+    Effect.gen(function* () {
+      const server = yield* Fake.make([Responses.stream([{ type: "message", pieces: ["hello"] }])])
+      const settings: SettingsInput = {
+        llm: { provider: "mine", model: "gpt-5", retry_attempts: 0, responses_state_mode: "previous_response_id" },
+        providers: {
+          mine: { base_url: server.baseUrl, api: "responses", model_info: { "gpt-5": { context_tokens: 1000 } } }
+        }
+      }
+      yield* use(settings, (models) =>
+        Effect.gen(function* () {
+          const { info, languageModel } = yield* models.default
+          yield* Stream.runDrain(languageModel.streamText({ prompt: "hi" }))
+          assert.strictEqual(server.received[0]?.path, "/v1/responses")
+          assert.strictEqual(server.received[0]?.body["store"], true)
+          assert.deepInclude(info, { family: "gpt", contextTokens: 1000, toolSchemas: "strict" })
+        })
+      )
+    })
+  )
+})
+
+describe("models to fall back on", () => {
+  const settings: SettingsInput = {
+    llm: { provider: "ollama", model: "a", fallback: ["ollama/a", "openai/gpt-x", "OpenRouter/org/m", "offline"] },
+    providers: { openrouter: { api_key: "sk" } }
+  }
+  const names = (handle: ModelHandle) => handle.fallback?.map(({ model, provider }) => `${provider}/${model}`)
+
+  it.effect("are those that can be asked, in order, without the model itself", () =>
+    use(settings, (models) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(names(yield* models.default), ["openrouter/org/m", "offline/offline-helper"])
+        assert.isDefined((yield* models.get({ provider: "ollama" })).fallback)
+      })
+    )
+  )
+
+  it.effect("are not for who chose another model", () =>
+    use(settings, (models) =>
+      Effect.gen(function* () {
+        assert.isUndefined((yield* models.get({ model: "b" })).fallback)
+        assert.isUndefined((yield* models.get({ provider: "openrouter", model: "org/m" })).fallback)
+      })
+    )
+  )
+})
+
+describe("a provider that the program brings", () => {
+  const settings: SettingsInput = {
+    llm: { provider: "shop", model: "clerk" },
+    providers: { shop: { api_format: "custom", models: ["clerk"] }, other: { api_format: "custom" } }
+  }
+  class Till extends Context.Service<Till, { readonly name: string }>()("test/Till") {}
+  const made: Array<string> = []
+  const closed: Array<string> = []
+  const brought = ModelsLive.layerWith({
+    shop: (model) =>
+      Layer.effect(
+        LanguageModel.LanguageModel,
+        Effect.gen(function* () {
+          const till = yield* Till
+          made.push(model)
+          yield* Effect.addFinalizer(() => Effect.sync(() => closed.push(model)))
+          if (model === "broken") return yield* Effect.fail("no reason for the outside")
+          return (yield* Scripted.make(() => [Scripted.text(`${model} at ${till.name}`)])).languageModel
+        })
+      )
+  }).pipe(Layer.provide(Layer.succeed(Till, { name: "till 1" })), Layer.provide(Layer.orDie(Settings.layer(settings))))
+
+  it.effect("is made once for each model, with what its layer needs, and closed in the end", () =>
+    Effect.gen(function* () {
+      yield* Effect.flatMap(Models, (models) =>
+        Effect.gen(function* () {
+          const { languageModel } = yield* models.default
+          assert.strictEqual((yield* languageModel.generateText({ prompt: "hi" })).text, "clerk at till 1")
+          yield* models.get({ model: "clerk" })
+          assert.deepStrictEqual(made, ["clerk"])
+          assert.deepStrictEqual(closed, [])
+          assert.deepStrictEqual(
+            models.available.map(({ name }) => name),
+            ["offline", "shop"]
+          )
+          const broken = yield* Effect.flip(models.get({ model: "broken" }))
+          assert.strictEqual(broken.reason, "broken-layer")
+          assert.notInclude(broken.message, "no reason")
+          const missing = yield* Effect.flip(models.get({ provider: "other", model: "m" }))
+          assert.strictEqual(missing.reason, "missing-layer")
+        })
+      ).pipe(Effect.provide(brought))
+      assert.include(closed, "clerk")
     })
   )
 })

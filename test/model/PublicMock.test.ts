@@ -65,14 +65,15 @@ const start = (gate: Latch.Latch) =>
     return mock
   })
 
-const settings = (url: string, key: string) => `
+const settings = (url: string, key: string, more = "", model = "mock-1") => `
 [llm]
 provider = "mock"
-model = "mock-1"
+model = "${model}"
 retry_delay_seconds = 0.1
 [providers.mock]
 base_url = "${url}/v1"
 api_key = "${key}"
+${more}
 `
 
 const Line = Schema.fromJsonString(
@@ -192,6 +193,43 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
         assert.strictEqual(result.code, 1, result.stderr)
         assert.match(result.stderr, /The turn failed: .*mock.*key/)
         assert.notInclude(result.stderr, "some-other-key")
+      }),
+    60_000
+  )
+
+  it.effect(
+    "a whole turn over the responses API, with reasoning that was encrypted for the way back",
+    () =>
+      Effect.gen(function* () {
+        const { mock } = yield* World
+        const at = yield* Program.place
+        const path = join(at.home, "config.toml")
+        const written = settings(mock.url, apiKey, 'api = "responses"', "gpt-5-mock")
+        yield* (yield* FileSystem.FileSystem).writeFileString(path, written)
+        mock.clearRequests()
+        const result = yield* Program.run(at, ["chat", "--once", question, "--json"])
+        assert.strictEqual(result.code, 0, result.stderr)
+        const lines = yield* decodeLines(result.stdout.trimEnd().split("\n"))
+        const entries = lines.flatMap((line) => (line.type === "entry" ? [line.entry] : []))
+        const made = entries.find((entry) => entry._tag === "ToolResult")
+        assert.include(made?.text, `"result":"84"`)
+        const answer = entries.findLast((entry) => entry._tag === "AssistantMessage")
+        assert.strictEqual(answer?.text, `The tool says: ${made?.text}`)
+
+        const requests = mock.getRequests()
+        assert.deepStrictEqual(
+          requests.map(({ path: asked, response }) => [asked, response.status]),
+          [
+            ["/v1/responses", 200],
+            ["/v1/responses", 200]
+          ]
+        )
+        const thoughts = entries.flatMap((entry) => (entry._tag === "AssistantMessage" ? entry.reasoning : []))
+        assert.match(JSON.stringify(thoughts), /"encrypted":"[^"]+"/)
+        const second = yield* bodyOf(requests[1])
+        const [call, output] = second.messages.slice(-2)
+        assert.include(JSON.stringify(call), `"id":"${String(output?.["tool_call_id"])}"`)
+        assert.deepInclude(output, { role: "tool", content: made?.text })
       }),
     60_000
   )

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { APIConnectionError } from "openai"
 import * as OpenAiErrors from "../../layers/model/OpenAiErrors.ts"
@@ -12,19 +13,24 @@ import * as Retry from "../../src/model/Retry.ts"
 const error = (reason: AiError.AiErrorReason) => AiError.make({ module: "test", method: "test", reason })
 const options = { attempts: 3, delay: Duration.seconds(2) }
 
-/** The times, in seconds, at which an always failing request is sent. */
-const sentAt = Effect.fnUntraced(function* (reason: AiError.AiErrorReason) {
+/** Chance that always says the same, from 0 up to 1. */
+const chance = (says: number) =>
+  Effect.provideService(Random.Random, { nextDoubleUnsafe: () => says, nextIntUnsafe: () => 0 })
+
+/** The times, in seconds after the first, at which an always failing request is sent. */
+const sentAt = Effect.fnUntraced(function* (reason: AiError.AiErrorReason, says = 0) {
   const times: Array<number> = []
   const fiber = yield* Clock.currentTimeMillis.pipe(
     Effect.tap((now) => Effect.sync(() => times.push(now / 1000))),
     Effect.andThen(Effect.fail(error(reason))),
     Effect.retry(Retry.schedule(options)),
+    chance(says),
     Effect.exit,
     Effect.forkChild
   )
   yield* TestClock.adjust("1 day")
   yield* Fiber.join(fiber)
-  return times
+  return times.map((time) => time - (times[0] ?? 0))
 })
 
 describe("Retry", () => {
@@ -45,6 +51,15 @@ describe("Retry", () => {
     Effect.gen(function* () {
       const nothing = new AiError.RateLimitError({ retryAfter: Duration.zero })
       assert.deepStrictEqual(yield* sentAt(nothing), [0, 2, 6, 14])
+    })
+  )
+
+  it.effect("is spread by chance, and never shorter than planned or asked for", () =>
+    Effect.gen(function* () {
+      const failure = new AiError.InternalProviderError({ description: "x" })
+      assert.deepStrictEqual(yield* sentAt(failure, 1), [0, 2.5, 7.5, 17.5])
+      const asked = new AiError.RateLimitError({ retryAfter: Duration.seconds(5) })
+      assert.deepStrictEqual(yield* sentAt(asked, 0.5), [0, 5, 10, 19])
     })
   )
 
@@ -69,6 +84,7 @@ const told = Effect.fnUntraced(function* (failure: AiError.AiError, repeatable?:
     Effect.provideService(Retry.OnRetry, ({ reason, retries: most, retry, wait }) =>
       Effect.sync(() => void retries.push([retry, most, Duration.toSeconds(wait), reason]))
     ),
+    chance(0),
     Effect.exit,
     Effect.forkChild
   )

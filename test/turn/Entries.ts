@@ -124,6 +124,7 @@ export const Garbage = Schema.Struct({
     "AssistantMessage",
     "ToolResult",
     "Guidance",
+    "ModelSwitched",
     "Notice",
     "TurnEnded",
     "HistoryTrimmed"
@@ -162,6 +163,10 @@ export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
     case "Guidance":
     case "Notice":
       return { _tag: kind, turnId, text }
+    case "ModelSwitched": {
+      const one = { provider: "scripted", model: "scripted" }
+      return { _tag: kind, turnId, step: first, from: one, to: { ...one, model: text }, code: "", message: text }
+    }
     case "TurnEnded":
       return { ...ended(), turnId }
     case "HistoryTrimmed":

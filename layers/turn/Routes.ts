@@ -1,0 +1,131 @@
+/**
+ * Who is asked: the model of the turn, or, when it cannot answer, the next one it may fall back on.
+ *
+ * Only failures that say nothing about the request lead on to another model: a request that one refuses would burn the
+ * whole chain. A model that failed is left alone for a while, by everybody. Once a word of an answer has been shown there is
+ * no way back, and the failure stands.
+ */
+import type * as AiError from "effect/ai/AiError"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Breaker from "../../src/model/Breaker.ts"
+import * as ModelError from "../../src/model/ModelError.ts"
+import type * as Models from "../../src/model/Models.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
+import type { EmptyResponse } from "./ModelStep.ts"
+
+export type AskError = AiError.AiError | EmptyResponse
+
+/** Why another model is asked than before. */
+export interface Why {
+  readonly code: string
+  readonly message: string
+}
+
+export interface Asking<A, E> {
+  readonly model: Models.ModelHandle
+  /** The model that was asked last in this turn. */
+  readonly last: Entry.ModelName
+  readonly ask: (model: Models.ModelHandle) => Effect.Effect<A, AskError>
+  /** Whether words of the answer that is being asked for have been shown. */
+  readonly shown: () => boolean
+  readonly onSwitch: (from: Entry.ModelName, to: Entry.ModelName, why: Why) => Effect.Effect<void, E>
+}
+
+export interface Routes {
+  readonly ask: <A, E>(asking: Asking<A, E>) => Effect.Effect<A, AskError | E>
+}
+
+/** Each use has breakers of its own, one for every provider and model. */
+export const make = (cooldown: Duration.Duration): Routes => {
+  const breakers = new Map<string, Breaker.Breaker>()
+  const breakerOf = (model: Models.ModelHandle) => breakers.get(keyOf(model)) ?? Breaker.closed
+  const set = (model: Models.ModelHandle, breaker: Breaker.Breaker) => {
+    if (breaker._tag === "Closed") breakers.delete(keyOf(model))
+    else breakers.set(keyOf(model), breaker)
+  }
+
+  /** Asks one model and notes how that went. */
+  const attempt = <A, E>(asking: Asking<A, E>, model: Models.ModelHandle) =>
+    Effect.onExit(asking.ask(model), (exit) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const error = Exit.findErrorOption(exit)
+        const breaker = breakerOf(model)
+        if (Exit.isSuccess(exit)) set(model, Breaker.closed)
+        else if (error._tag === "None" || !countsAgainst(error.value)) set(model, Breaker.released(breaker, now))
+        else {
+          const wait = error.value._tag === "AiError" ? (error.value.retryAfter ?? Duration.zero) : Duration.zero
+          const options = { cooldown: Duration.toMillis(cooldown), wait: Duration.toMillis(wait) }
+          set(model, Breaker.failed(breaker, now, options))
+        }
+      })
+    )
+
+  const chain = Effect.fnUntraced(function* <A, E>(
+    asking: Asking<A, E>,
+    models: ReadonlyArray<Models.ModelHandle>
+  ): Effect.fn.Return<A, AskError | E> {
+    let last = asking.last
+    let why: Why | undefined
+    let failure: AskError | undefined
+    for (const model of models) {
+      const now = yield* Clock.currentTimeMillis
+      const admitted = Breaker.admit(breakerOf(model), now)
+      if (admitted === undefined) {
+        why ??= leftAlone(model, Breaker.until(breakerOf(model)) - now)
+        continue
+      }
+      set(model, admitted)
+      if (keyOf(model) !== keyOf(last)) {
+        yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
+        last = nameOf(model)
+      }
+      const exit = yield* Effect.exit(attempt(asking, model))
+      if (Exit.isSuccess(exit)) return exit.value
+      const error = Exit.findErrorOption(exit)
+      if (error._tag === "None" || asking.shown() || !leadsOn(error.value)) return yield* exit
+      failure = error.value
+      why = whyOf(error.value)
+    }
+    if (failure !== undefined) return yield* failure
+    // All of them failed a moment ago. To ask the one that is due first is better than to ask nobody.
+    const [due] = models.toSorted((a, b) => Breaker.until(breakerOf(a)) - Breaker.until(breakerOf(b)))
+    const model = due ?? asking.model
+    set(model, Breaker.force(breakerOf(model)))
+    if (keyOf(model) !== keyOf(last)) yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
+    return yield* attempt(asking, model)
+  })
+
+  return {
+    ask: (asking) => {
+      const { fallback = [] } = asking.model
+      return fallback.length === 0 ? asking.ask(asking.model) : chain(asking, [asking.model, ...fallback])
+    }
+  }
+}
+
+const keyOf = ({ model, provider }: Entry.ModelName): string => JSON.stringify([provider, model])
+const nameOf = ({ model, provider }: Entry.ModelName): Entry.ModelName => ({ provider, model })
+
+/** Whether the next request to the same model is likely to fail as well. */
+const countsAgainst = (error: AskError): boolean => error._tag === "AiError" && ModelError.isOutage(error)
+
+const leadsOn = (error: AskError): boolean =>
+  countsAgainst(error) || (error._tag === "EmptyResponse" && !error.outOfTokens)
+
+const whyOf = (error: AskError): Why => {
+  const { code, message } = error._tag === "AiError" ? ModelError.describe(error) : error
+  return { code, message }
+}
+
+const leftAlone = ({ model, provider }: Models.ModelHandle, millis: number): Why => ({
+  code: "model:left-alone",
+  message:
+    millis > 0
+      ? `${provider}/${model} failed a moment ago and is left alone for ${Duration.format(Duration.seconds(Math.ceil(millis / 1000)))}`
+      : `${provider}/${model} failed a moment ago and is being tried by another conversation`
+})
+
+const backAgain: Why = { code: "model:back", message: "It can be asked again" }
