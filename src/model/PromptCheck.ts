@@ -36,10 +36,12 @@ interface State {
 const checkOrder = (message: Prompt.Message, state: State, report: Report) => {
   if (message.role === "system") {
     if (message.content.length === 0) report("is empty")
-    if (state.lastRole !== undefined && state.lastRole !== "system") report("system messages must come first")
+    if (state.lastRole === "system") report("there may be only one system message")
+    else if (state.lastRole !== undefined) report("the system message must come first")
     return
   }
   if (message.content.length === 0) report("is empty")
+  else if (message.content.every(({ type }) => type === "reasoning")) report("has nothing but reasoning")
   if (message.role !== "tool" && state.pending.size > 0) {
     report(`comes before the results of ${[...state.pending.values()].join(", ")}`)
     state.pending.clear()

@@ -46,6 +46,10 @@ const retries = Metric.counter("troupe_model_retries_total", {
   description: "Times a model was asked again",
   incremental: true
 })
+const switches = Metric.counter("troupe_model_switches_total", {
+  description: "Times another model took over, by the one that was left and why",
+  incremental: true
+})
 const calls = Metric.counter("troupe_tool_calls_total", {
   description: "Tool calls that have their result, by tool and outcome",
   incremental: true
@@ -100,6 +104,8 @@ const count = (turn: Turn, entry: Entry.Entry, now: number, context: Context.Con
       }
       return
     }
+    case "ModelSwitched":
+      return add(switches, { ...entry.from, code: entry.code })
     case "ToolResult": {
       const tool = turn.tools.has(entry.name) ? entry.name : "unknown"
       add(calls, { tool, outcome: entry.outcome })

@@ -165,6 +165,22 @@ const refusals: ReadonlyArray<readonly [string, ReadonlyArray<Prompt.MessageEnco
   ["a blank message", [user(" ")], /blank/],
   ["an assistant message at the end", [user("a"), { role: "assistant", content: "b" }], /last message/],
   ["a late system message", [user("a"), { role: "system", content: "b" }, user("c")], /must come first/],
+  [
+    "two system messages",
+    [{ role: "system", content: "a" }, { role: "system", content: "b" }, user("c")],
+    /only one system message/
+  ],
+  ["an empty system message", [{ role: "system", content: "" }, user("c")], /is empty/],
+  [
+    "a message without content",
+    [user("a"), { role: "assistant", content: [] }, user("b")],
+    /message 1 \(assistant\): is empty/
+  ],
+  [
+    "an answer of reasoning only",
+    [user("a"), { role: "assistant", content: [{ type: "reasoning", text: "hm" }] }, user("b")],
+    /nothing but reasoning/
+  ],
   ["nothing but a system message", [{ role: "system", content: "b" }], /nothing to answer/]
 ]
 
