@@ -168,12 +168,13 @@ const badFiles: ReadonlyArray<BadFile> = [
   },
   {
     name: "models to fall back on that nobody knows",
-    text: '[llm]\nfallback = ["opneai/gpt-x", "ollama", "ollama/", " Ollama/qwen3:8b ", "offline"]',
+    text: '[llm]\nfallback = ["opneai/gpt-x", "ollama", "ollama/", " Ollama/qwen3:8b ", "offline", "openai/gpt-x"]',
     says: [
       "  - llm.fallback[0]: found a provider that is not known; expected provider/model, with a provider that is known or has a section",
       "      add a [providers.<name>] section with a base_url for it",
       '  - llm.fallback[1]: found a provider without a model; expected "ollama/" and the name of a model',
-      '  - llm.fallback[2]: found a provider without a model; expected "ollama/" and the name of a model'
+      '  - llm.fallback[2]: found a provider without a model; expected "ollama/" and the name of a model',
+      "  - llm.fallback[5]: found a provider without a key; expected [providers.openai].api_key"
     ]
   },
   {

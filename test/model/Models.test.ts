@@ -150,8 +150,8 @@ describe("Models", () => {
 
 describe("models to fall back on", () => {
   const settings: SettingsInput = {
-    llm: { provider: "ollama", model: "a", fallback: ["ollama/a", "openai/gpt-x", "OpenRouter/org/m", "offline"] },
-    providers: { openrouter: { api_key: "sk" } }
+    llm: { provider: "ollama", model: "a", fallback: ["ollama/a", "mine/m", "OpenRouter/org/m", "offline"] },
+    providers: { openrouter: { api_key: "sk" }, mine: { api_format: "custom" } }
   }
   const names = (handle: ModelHandle) => handle.fallback?.map(({ model, provider }) => `${provider}/${model}`)
 

@@ -126,9 +126,19 @@ export const rules: ReadonlyArray<Rule<Read>> = [
           }
         ]
       }
-      return model !== "" || provider === Known.offline
-        ? []
-        : [{ path, found: "a provider without a model", expected: `"${provider}/" and the name of a model` }]
+      if (model === "" && provider !== Known.offline) {
+        return [{ path, found: "a provider without a model", expected: `"${provider}/" and the name of a model` }]
+      }
+      return Providers.lacksKey(provider, providers[provider])
+        ? [
+            {
+              path,
+              found: "a provider without a key",
+              expected: `[providers.${provider}].api_key`,
+              reads: [["providers", provider]]
+            }
+          ]
+        : []
     }),
   ({ llm, providers }) => {
     const known = knownIn(providers)

@@ -70,6 +70,7 @@ export const lacksKey = (name: string, provider: ProviderValue | undefined): boo
   Known.find(name)?.keyRequired === true &&
   (provider === undefined ||
     (provider.base_url === undefined &&
+      provider.api_format === "openai" &&
       Redacted.value(provider.api_key) === "" &&
       !Object.keys(provider.headers).some((header) => header.toLowerCase() === "authorization")))
 
