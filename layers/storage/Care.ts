@@ -18,6 +18,7 @@ import { unavailableIn } from "../../src/storage/StorageError.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
 import * as Defects from "./Defects.ts"
+import * as Presence from "./Presence.ts"
 import * as Retention from "./Retention.ts"
 import { SqliteClient } from "./SqliteClient.ts"
 
@@ -126,6 +127,10 @@ const guarded = <A, E, R>(what: string, round: Effect.Effect<A, E, R>) =>
 /** Runs for the life of the layer. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
+    const { look } = yield* Presence.make
+    yield* Effect.forkScoped(
+      Effect.repeat(guarded("Looking at the database file", look), Schedule.spaced(Presence.interval))
+    )
     yield* Effect.forkScoped(tellHeld)
     yield* Effect.forkScoped(retention)
     yield* Effect.forkScoped(log)

@@ -25,9 +25,10 @@ import * as NodeSqlite from "./NodeSqlite.ts"
 export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
   directory: DataDirectory["Service"]
 ): Effect.fn.Return<void, DataDirectoryInUse | DataDirectoryUnusable, FileSystem.FileSystem | Scope.Scope> {
-  const unusable = (error: SqlError) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })
+  const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.resultCode(error))
+  yield* refuseOtherKinds(directory)
   const handle = yield* NodeSqlite.open({
-    filename: directory.file("lock.db"),
+    filename: directory.file(lockName),
     readonly: false,
     statementCacheSize: 1
   }).pipe(Effect.mapError(unusable))
@@ -40,6 +41,31 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
   )
   yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
 })
+
+const lockName = "lock.db"
+
+// SQLite's own words for a directory in the file's place are "unable to open database file".
+const refuseOtherKinds = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(directory.file(lockName)))
+  if (info._tag === "None" || info.value.type === "File") return
+  return yield* new DataDirectoryUnusable({
+    path: directory.path,
+    reason: `${lockName} in it is a ${info.value.type.toLowerCase()} and not a file`,
+    remedy: moveAway
+  })
+})
+
+const unusableLock = (path: string, code: number | undefined): DataDirectoryUnusable =>
+  (code ?? 0) % 256 === 26 || (code ?? 0) % 256 === 11
+    ? new DataDirectoryUnusable({ path, reason: `${lockName} in it is no lock of Troupe`, remedy: moveAway })
+    : new DataDirectoryUnusable({
+        path,
+        reason: `${lockName} in it cannot be locked (SQLite says ${code ?? "nothing"})`,
+        remedy: `Make ${lockName} readable and writable for this user.`
+      })
+
+const moveAway = `Move ${lockName} away: it holds nothing, and a new one is made.`
 
 const Holder = Schema.fromJsonString(
   Schema.Struct({

@@ -261,6 +261,16 @@ const toObjects = (rows: ReadonlyArray<unknown>, columns: ReadonlyArray<string>,
 export const misuse = (message: string, operation: string): SqlError =>
   new SqlError({ reason: new UnknownError({ cause: message, message, operation }) })
 
+/** What SQLite says of a file that is not where it was opened: SQLITE_READONLY_DBMOVED. */
+export const movedCode = 1032
+
+/** The failure of a write to a file that was deleted, moved or replaced since it was opened. */
+export const moved = (): SqlError =>
+  toSqlError(
+    Object.assign(new Error("the file was deleted, moved or replaced since it was opened"), { errcode: movedCode }),
+    "execute"
+  )
+
 const severalStatements = misuse("The text holds more than one statement; run each one on its own", "prepare")
 
 const unsupportedParameter = (index: number, value: unknown): SqlError => {

@@ -63,6 +63,10 @@ export class SqliteClient extends Context.Service<
     readonly backup: (destination: string) => Effect.Effect<void, SqlError>
     /** Folds the write-ahead log into the file and empties it. */
     readonly checkpoint: Effect.Effect<CheckpointResult, SqlError>
+    /** While true, writes fail as those of a file that is not where it was opened. */
+    readonly refuseWrites: (refuse: boolean) => Effect.Effect<void>
+    /** Copies what this connection has open, be there a file of that name or not. Overwrites `destination`. */
+    readonly saveOpen: (destination: string) => Effect.Effect<void, SqlError>
   }
 >()("troupe/storage/SqliteClient") {}
 
@@ -77,10 +81,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     readonly: options.readonly ?? false,
     statementCacheSize: options.statementCacheSize ?? 256
   })
+  let refused = false
   const connection = makeConnection(
     handle,
     Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
-    options.observer
+    options.observer,
+    () => refused
   )
   yield* configure(connection, options)
 
@@ -105,7 +111,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Context.add(SqliteClient, {
       path: options.filename,
       backup: (destination) => backup(options.filename, destination, handle, acquirers.borrower),
-      checkpoint: acquirers.borrower(checkpoint)
+      checkpoint: acquirers.borrower(checkpoint),
+      refuseWrites: (refuse) =>
+        Effect.sync(() => {
+          refused = refuse
+          if (refuse) options.observer?.failed(NodeSqlite.moved())
+        }),
+      saveOpen: (destination) => acquirers.borrower(() => handle.backup(destination))
     })
   )
 })
@@ -113,7 +125,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 const makeConnection = (
   handle: NodeSqlite.Handle,
   busyTimeout: Duration.Duration,
-  observer: Observer | undefined
+  observer: Observer | undefined,
+  refused: () => boolean
 ): SqlConnection.Connection => {
   // Statements inside a transaction are on disk with its end, so only that is looked at.
   const observed = (sql: string, attempt: Effect.Effect<NodeSqlite.Outcome, SqlError>) => {
@@ -126,7 +139,10 @@ const makeConnection = (
   const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
     Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {
       const safeIntegers = fiber.getRef(SqlClient.SafeIntegers)
-      const attempt = handle.query(sql, params, { shape, safeIntegers, cache })
+      const attempt =
+        refused() && (sql === begin || writes.test(sql))
+          ? Effect.fail(NodeSqlite.moved())
+          : handle.query(sql, params, { shape, safeIntegers, cache })
       // Inside a transaction the write lock is already held, and a failed statement is the transaction's business.
       if (handle.isTransaction() && sql !== "COMMIT") return observed(sql, attempt)
       return observed(

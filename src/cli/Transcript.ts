@@ -6,6 +6,7 @@ import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
 import type * as Held from "../conversation/Held.ts"
 import type * as Backup from "../storage/Backup.ts"
+import * as StorageError from "../storage/StorageError.ts"
 import * as Plain from "./Plain.ts"
 import type { Style } from "./Style.ts"
 
@@ -240,7 +241,7 @@ export const status = (state: TroupeRpcs.Status, style: Style): string => {
       : [
           [
             "store",
-            `cannot be written since ${timeOf(state.storageFailing.since)} (${state.storageFailing.reason})`
+            `cannot be written since ${timeOf(state.storageFailing.since)}: ${StorageError.explain(state.storageFailing.reason)}`
           ] as const
         ])
   ]

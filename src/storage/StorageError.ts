@@ -25,12 +25,14 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
 /** The data directory cannot be found, created or written. `reason` is a sentence without the path. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** What to do, if that is not to choose another directory. */
+  remedy: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     return (
       `The data directory ${this.path} cannot be used: ${this.reason}. ` +
-      "Set [storage].data_dir or TROUPE_DATA_DIR to a directory this user can write."
+      (this.remedy ?? "Set [storage].data_dir or TROUPE_DATA_DIR to a directory this user can write.")
     )
   }
 }
@@ -38,7 +40,16 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
 /** The database file cannot be opened, or holds something else than a database. */
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
   path: Schema.String,
-  reason: Schema.Literals(["not-a-database", "corrupted", "not-a-file", "read-only", "no-access", "busy", "other"]),
+  reason: Schema.Literals([
+    "not-a-database",
+    "corrupted",
+    "not-a-file",
+    "emptied",
+    "read-only",
+    "no-access",
+    "busy",
+    "other"
+  ]),
   detail: Schema.String
 }) {
   override get message(): string {
@@ -73,21 +84,24 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
 }
 
 /** Why the store cannot do its work for now. */
-export const StorageTrouble = Schema.Literals(["full", "read-only", "io", "busy"])
+export const StorageTrouble = Schema.Literals(["full", "read-only", "io", "busy", "moved"])
 export type StorageTrouble = typeof StorageTrouble.Type
 
 /**
- * The store cannot do its work for now: the disk is full (`full`), may not be written (`read-only`) or fails (`io`), or
- * another process held the database for longer than `[storage].busy_timeout_seconds` (`busy`). Nothing of the operation was
+ * The store cannot do its work for now: the disk is full (`full`), may not be written (`read-only`) or fails (`io`), the
+ * database file is not where it was opened (`moved`), or another process held the database for longer than `[storage].busy_timeout_seconds` (`busy`). Nothing of the operation was
  * kept, and it can be tried again. A typed error of accepting messages; elsewhere a defect, which actors and services wait out.
  */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
   reason: StorageTrouble
 }) {
   override get message(): string {
-    return `The store cannot be used now: ${troubles[this.reason]} Nothing was written; try again.`
+    return `The store cannot be used now: ${explain(this.reason)} Nothing was written; try again.`
   }
 }
+
+/** What the trouble is and what to do, in words for a person. */
+export const explain = (reason: StorageTrouble): string => troubles[reason]
 
 export const isStorageUnavailable = Schema.is(StorageUnavailable)
 
@@ -104,13 +118,16 @@ const troubles: Record<StorageTrouble, string> = {
   full: "the disk is full. Free some space on the disk of the data directory.",
   "read-only": "the disk may not be written. Make the data directory writable for this user.",
   io: "the disk reports errors. Look into the system's log, and take a backup if you can.",
-  busy: "another process holds the database. End that one if it goes on."
+  busy: "another process holds the database. End that one if it goes on.",
+  moved:
+    "its file was deleted, moved or replaced under the daemon. Stop the daemon, put back the file, or the copy that its log names, and start it again."
 }
 
 const remedies: Record<DatabaseUnusable["reason"], string> = {
   "not-a-database": "Move the file away (a new one is then made) or restore a backup.",
   corrupted: "Keep a copy of it for recovery, and restore a backup.",
   "not-a-file": "Move what is at this path away.",
+  emptied: "Put the file back or restore a backup. To begin anew, move all files that begin with its name away.",
   "read-only": "Make the file and its directory writable for this user.",
   "no-access": "Make the file readable and writable for this user.",
   busy: "Another process holds it; end that one or try again.",

@@ -91,7 +91,7 @@ layer(TestServer.layerWithStage({ settings: { http: { allowed_origins: ["https:/
       const failing = yield* RawHttp.send(url, { path: "/health" })
       TestServer.setStorageFailing(null)
       assert.strictEqual(failing.status, 503)
-      assert.include(failing.body, `{"status":"failing","oldest_owed_ms":null}`)
+      assert.include(failing.body, `{"status":"failing","oldest_owed_ms":null,"problem":"the disk is full.`)
     })
   )
 

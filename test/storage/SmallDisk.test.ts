@@ -80,7 +80,7 @@ describe("a small disk", () => {
         assert.match(refused.stderr, /^troupe: The store cannot be used now: the disk is full\./m)
         assert.deepStrictEqual(yield* health, [503, `{"status":"failing","oldest_owed_ms":null}`])
         const { stdout } = yield* Program.run(at, ["status"])
-        assert.match(stdout, /store +cannot be written since .*\(full\)/)
+        assert.match(stdout, /store +cannot be written since .*: the disk is full\./)
         yield* files.remove(`${path}/filler`)
         yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
         assert.strictEqual((yield* say("hello")).code, 0)
