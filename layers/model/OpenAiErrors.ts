@@ -18,7 +18,7 @@ import {
   refusedHere,
   transportError
 } from "../../src/model/ModelError.ts"
-import * as Secrets from "../../src/model/Secrets.ts"
+import * as Secrets from "../../src/observability/Secrets.ts"
 import * as Text from "../../src/model/Text.ts"
 
 /** Whom the error is about. */
@@ -192,11 +192,11 @@ const fromStatus = (
 /** A short piece of the provider's words. What cleaning takes out must not hide a secret, nor clipping halve one. */
 const quoted = (words: string, target: Target, limit: number): string =>
   Text.clip(
-    Secrets.mask(Text.clean(words), [
+    Secrets.make([
       ...(target.apiKey === undefined ? [] : [target.apiKey]),
       ...Object.values(target.headers ?? {}),
       ...(target.secrets ?? [])
-    ]),
+    ]).piece(Text.clean(words)),
     limit
   )
 

@@ -7,12 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-
-/** What stands in place of a secret. */
-const mask = "[redacted]"
-
-/** Shorter values are not looked for: they would be found inside ordinary words. */
-const shortest = 6
+import * as Secrets from "./Secrets.ts"
 
 export class Redactor extends Context.Service<
   Redactor,
@@ -34,21 +29,9 @@ export class Redactor extends Context.Service<
 }
 
 const make = (secrets: Iterable<Redacted.Redacted>): Redactor["Service"] => {
-  const known = new Set<string>()
-  let pattern: RegExp | undefined
-  const learn = (secret: Redacted.Redacted) => {
-    const value = Redacted.value(secret)
-    if (value.length < shortest || known.has(value)) return
-    known.add(value)
-    // As it is, and as it stands inside a JSON text. The longest first, so that no part of a longer one is left over.
-    const forms = [...known].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-    forms.sort((a, b) => b.length - a.length)
-    pattern = new RegExp(forms.map(escape).join("|"), "g")
-  }
-  for (const secret of secrets) learn(secret)
-  const text = (input: string) => (pattern === undefined ? input : input.replace(pattern, mask))
+  const { add, text } = Secrets.make(secrets)
   return {
-    add: (secret) => Effect.sync(() => learn(secret)),
+    add: (secret) => Effect.sync(() => add(secret)),
     text,
     value: (value) => redact(value, text, 0)
   }
@@ -78,7 +61,7 @@ const redact = (value: unknown, text: (input: string) => string, depth: number):
   if (typeof value === "string") return text(value)
   if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "function") return text(String(value))
   if (!Predicate.isObject(value) && !Array.isArray(value)) return value
-  if (Redacted.isRedacted(value)) return mask
+  if (Redacted.isRedacted(value)) return Secrets.mark
   if (depth >= deepest) return "[…]"
   if (Array.isArray(value)) {
     const items = value.slice(0, widest).map((item) => redact(item, text, depth + 1))
@@ -88,8 +71,9 @@ const redact = (value: unknown, text: (input: string) => string, depth: number):
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, widest)
-      .map(([key, inner]) => [text(key), soundsSecret(key) && inner !== "" ? mask : redact(inner, text, depth + 1)])
+      .map(([key, inner]) => [
+        text(key),
+        soundsSecret(key) && inner !== "" ? Secrets.mark : redact(inner, text, depth + 1)
+      ])
   )
 }
-
-const escape = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
