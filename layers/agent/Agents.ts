@@ -16,6 +16,7 @@ const make = Effect.gen(function* () {
   }
   return Agents.Agents.of({
     main,
+    all: [main],
     get: (wanted) =>
       wanted === name ? Effect.succeed(main) : Effect.fail(new Agents.AgentNotFound({ agent: wanted, known: [name] }))
   })

@@ -114,9 +114,10 @@ export const make = Effect.gen(function* () {
       onNone: () => Effect.fail(unknown),
       onSome: Effect.succeed
     })
-    const { threadId } = yield* Effect.mapError(threads.receipt(messageId), () => unknown)
+    const request = yield* requests.byMessage(messageId)
+    if (request._tag === "None") return yield* unknown
+    const { threadId } = request.value
     const thread = yield* Effect.mapError(threads.get(threadId), () => unknown)
-    if (Threads.partsOfKey(thread.key).channel !== channel) return yield* unknown
     const last = yield* requests.latest(threadId)
     const isLast = last._tag === "Some" && last.value.messageId === messageId
     if (isLast && thread.agent === asked.model) {
@@ -158,7 +159,10 @@ export const make = Effect.gen(function* () {
       said
     })
     if (said.every(({ role, text }) => role === "user" && Inbound.isBlank(text)))
-      return yield* Problem.invalid("messages", "messages: Expected a message that says something.")
+      return yield* Problem.invalid(
+        asked.said,
+        `${asked.said}: Expected a message that says something, more than blanks.`
+      )
     if (text.length <= Inbound.longestText) return text
     return yield* tooLong
   })

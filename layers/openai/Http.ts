@@ -1,6 +1,7 @@
 /** Bodies, problems and streams of events, as HTTP has them. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schedule from "effect/Schedule"
@@ -18,8 +19,26 @@ export const body = Effect.gen(function* () {
       ? Problem.refusal(413, "The body is larger than a request may be.")
       : Problem.invalid(null, "The body cannot be read.")
   )
-  return yield* Effect.mapError(parse(text), () => Problem.invalid(null, "The body is not JSON.", "invalid_json"))
+  const value = yield* Effect.mapError(parse(text), () =>
+    Problem.invalid(null, "The body is not JSON. Expected one JSON object.", "invalid_json")
+  )
+  if (isDeep(value)) {
+    return yield* Problem.invalid(null, `The body is nested too deeply. Expected at most ${deepest} levels.`)
+  }
+  return value
 })
+
+/** Levels of a body. What judges its fields goes down as deep as they do. */
+const deepest = 64
+
+const isDeep = (body: unknown): boolean => {
+  let level: ReadonlyArray<object> = Predicate.isObjectOrArray(body) ? [body] : []
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > deepest) return true
+    level = level.flatMap((value) => Object.values(value).filter(Predicate.isObjectOrArray))
+  }
+  return false
+}
 
 const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 

@@ -20,6 +20,7 @@ import * as Threads from "../../src/thread/Threads.ts"
 import * as Asking from "./Asking.ts"
 import * as Following from "./Following.ts"
 import * as Http from "./Http.ts"
+import * as StoredResponses from "./StoredResponses.ts"
 
 const make = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
@@ -43,6 +44,15 @@ const make = Effect.gen(function* () {
       })
     )
 
+  const find = yield* StoredResponses.make
+  const stored = (use: (response: StoredResponses.StoredResponse) => Effect.Effect<object, Problem.Problem>) =>
+    Http.answering(
+      Effect.gen(function* () {
+        const { id = "" } = yield* HttpRouter.params
+        return HttpServerResponse.jsonUnsafe(yield* use(yield* find(id)))
+      })
+    )
+
   const model = (name: string) => ({ id: name, object: "model", created: 0, owned_by: "troupe" })
   const notFound = Http.refuse(Problem.notFound(null, "There is nothing at this address.", "not_found"))
 
@@ -51,7 +61,7 @@ const make = Effect.gen(function* () {
   yield* router.add(
     "GET",
     "/v1/models",
-    HttpServerResponse.jsonUnsafe({ object: "list", data: [model(agents.main.name)] })
+    HttpServerResponse.jsonUnsafe({ object: "list", data: agents.all.map(({ name }) => model(name)) })
   )
   yield* router.add(
     "GET",
@@ -65,6 +75,16 @@ const make = Effect.gen(function* () {
         return HttpServerResponse.jsonUnsafe(model(agent.name))
       })
     )
+  )
+  yield* router.add(
+    "GET",
+    "/v1/responses/:id",
+    stored((response) => response.read)
+  )
+  yield* router.add(
+    "DELETE",
+    "/v1/responses/:id",
+    stored((response) => response.remove)
   )
   yield* router.add("*", "/v1/*", notFound)
 })

@@ -48,14 +48,35 @@ const make = Effect.gen(function* () {
     Defects.orDefect
   )
 
+  const byMessage = Effect.fn("Requests.byMessage")(function* (messageId: Ids.MessageId) {
+    const [found] = yield* sql<Requests.Place>`
+      SELECT inbox.id AS "messageId", inbox.thread_id AS "threadId", inbox.seq AS seq
+      FROM inbox LEFT JOIN openai_requests ON openai_requests.message_id = inbox.id
+      WHERE inbox.id = ${messageId} AND inbox.channel = 'openai' AND COALESCE(openai_requests.digest, '') <> ${deleted}`
+    return Option.fromUndefinedOr(found)
+  }, Defects.orDefect)
+
+  // A row stays: it says where in its thread the request was, and that its Idempotency-Key has been used.
+  const remove = Effect.fn("Requests.remove")(
+    (messageId: Ids.MessageId) => sql`
+      INSERT INTO openai_requests (message_id, thread_id, seq, digest, instructions, created_at)
+      SELECT id, thread_id, seq, ${deleted}, '', accepted_at FROM inbox WHERE id = ${messageId} AND channel = 'openai'
+      ON CONFLICT (message_id) DO UPDATE SET digest = ${deleted}, conversation = NULL`,
+    Effect.asVoid,
+    Defects.orDefect
+  )
+
   const latest = Effect.fn("Requests.latest")(function* (threadId: Ids.ThreadId) {
     const [found] = yield* sql<Requests.Request>`SELECT ${columns} FROM openai_requests
       WHERE thread_id = ${threadId} ORDER BY seq DESC LIMIT 1`
     return Option.fromUndefinedOr(found)
   }, Defects.orDefect)
 
-  return Requests.Requests.of({ record, byExternalId, byDigest, byConversation, latest })
+  return Requests.Requests.of({ record, byExternalId, byDigest, byConversation, byMessage, remove, latest })
 })
+
+/** In place of the fingerprint of a request whose response was deleted. No fingerprint is this. */
+const deleted = "deleted"
 
 /** Reads and writes the requests in the database of `SqlClient`. */
 export const layer: Layer.Layer<Requests.Requests, never, SqlClient.SqlClient> = Layer.effect(Requests.Requests, make)

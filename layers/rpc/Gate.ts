@@ -85,7 +85,7 @@ const preflight = (origin: string, request: HttpServerRequest.HttpServerRequest)
     status: 204,
     headers: {
       "access-control-allow-origin": origin,
-      "access-control-allow-methods": "GET, POST",
+      "access-control-allow-methods": "GET, POST, DELETE",
       "access-control-allow-headers": wantedHeaders(request) ?? `authorization, content-type, ${Wire.clientHeader}`,
       "access-control-max-age": "600",
       vary: "Origin"

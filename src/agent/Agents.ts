@@ -27,6 +27,8 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 export class Agents extends Context.Service<
   Agents,
   {
+    /** Every agent that is configured, the main one first. */
+    readonly all: ReadonlyArray<Agent>
     readonly get: (name: string) => Effect.Effect<Agent, AgentNotFound>
     /** The agent that answers where none was chosen. */
     readonly main: Agent

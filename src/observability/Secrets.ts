@@ -80,8 +80,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
   const token = /^\S+\s+(\S.*)$/s.exec(whole)?.[1]
   const lines = whole.split(/\r?\n/).filter((line) => line.trim().length >= shortestLine)
   return [secret, whole, ...(token === undefined ? [] : [token]), ...(lines.length > 1 ? lines : [])]
-    .filter((value) => value.length >= shortest)
-    .flatMap((value) => [value, ...written(value), ...encoded(value)])
+    .flatMap((value) => (value.length < shortest ? [] : [value, ...written(value), ...encoded(value)]))
     .filter((form) => form.length >= shortest)
 }
 

@@ -1,5 +1,4 @@
 /** A request for an answer, whichever way of the protocol it came in: what the rest of the endpoint works with. */
-import type * as Schema from "effect/Schema"
 import type * as Transcript from "./Transcript.ts"
 
 /** Where the conversation is. `Untold`: nowhere by name; what the client says was said before is all there is. */
@@ -22,5 +21,7 @@ export interface Asked {
   readonly includeUsage: boolean
   /** Fields that were sent and have no effect. */
   readonly ignored: ReadonlyArray<string>
-  readonly metadata: { readonly [key: string]: Schema.Json }
+  readonly metadata: { readonly [key: string]: string }
+  /** The field of the request that holds the messages. */
+  readonly said: "messages" | "input"
 }

@@ -22,12 +22,12 @@ const Message = Schema.Struct({
 type Message = typeof Message.Type
 
 const fields = {
-  model: Schema.String,
+  model: Fields.short(200),
   messages: Schema.Array(Message).check(Schema.isMinLength(1, { expected: "at least one message" })),
   stream: maybe(Schema.Boolean),
   stream_options: maybe(Schema.Struct({ include_usage: maybe(Schema.Boolean) })),
   n: maybe(Schema.Int),
-  user: maybe(Schema.String),
+  user: Fields.User,
   metadata: Fields.Metadata,
   modalities: maybe(Schema.Array(Schema.String)),
   response_format: maybe(Schema.Struct({ type: Schema.String })),
@@ -61,7 +61,8 @@ export const read = Effect.fnUntraced(function* (input: unknown): Effect.fn.Retu
     stream: request.stream ?? false,
     includeUsage: request.stream_options?.include_usage ?? false,
     ignored: Fields.unread(input, readFields),
-    metadata
+    metadata,
+    said: "messages"
   }
 })
 

@@ -2,13 +2,26 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Inbound from "../thread/Inbound.ts"
 import * as SchemaProblem from "../SchemaProblem.ts"
 import * as Problem from "./Problem.ts"
 
 /** A field that may be left out or null. */
 export const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
-export const Metadata = maybe(Schema.Record(Schema.String, Schema.Json))
+/** A field of a few words. */
+export const short = (characters: number) =>
+  Schema.String.check(Schema.isMaxLength(characters, { expected: `a text of at most ${characters} characters` }))
+
+/** As the protocol has it: up to 16 pairs of texts. `troupe_thread` names a thread, which is judged as such. */
+export const Metadata = maybe(
+  Schema.Record(short(64), short(512)).check(
+    Schema.makeFilter((pairs: object) => Object.keys(pairs).length <= 16, { expected: "at most 16 pairs" })
+  )
+)
+
+/** What a client calls its user, which becomes the name of the sender. */
+export const User = maybe(Schema.Union([Schema.Literal(""), Inbound.Name]))
 
 /** A part of a message. What the other kinds of parts hold is not looked at. */
 const Part = Schema.Struct({
@@ -68,7 +81,7 @@ const wordsOf = ({ refusal, text, type }: Part): string | undefined => {
 const mark = (type: string): string => (/^[a-z_]{1,40}$/.test(type) ? type : "something else")
 
 /** The name of a thread in the metadata of a request. */
-export const threadName = (metadata: { readonly [key: string]: Schema.Json } | null | undefined) => {
+export const threadName = (metadata: { readonly [key: string]: string } | null | undefined) => {
   const name = metadata?.["troupe_thread"]
-  return typeof name === "string" && name !== "" ? name : undefined
+  return name === "" ? undefined : name
 }

@@ -35,6 +35,10 @@ export class Requests extends Context.Service<
     readonly byDigest: (digest: string, since: number) => Effect.Effect<Option.Option<Request>>
     /** Requests in which exactly this was said, the newest first. */
     readonly byConversation: (conversation: string, limit: number) => Effect.Effect<ReadonlyArray<Request>>
+    /** Where a message of the `openai` channel is. None if there is no such message, or its response was deleted. */
+    readonly byMessage: (messageId: Ids.MessageId) => Effect.Effect<Option.Option<Place>>
+    /** The response to this message is not given out any more, nor found again by what was said. */
+    readonly remove: (messageId: Ids.MessageId) => Effect.Effect<void>
     /** The last request of a thread. */
     readonly latest: (threadId: Ids.ThreadId) => Effect.Effect<Option.Option<Request>>
   }

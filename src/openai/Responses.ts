@@ -23,13 +23,13 @@ type Item = typeof Item.Type
 const Conversation = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 
 const fields = {
-  model: Schema.String,
+  model: Fields.short(200),
   input: Schema.Union([Schema.String, Schema.Array(Item)]),
   instructions: maybe(Schema.String),
   stream: maybe(Schema.Boolean),
-  user: maybe(Schema.String),
+  user: Fields.User,
   metadata: Fields.Metadata,
-  previous_response_id: maybe(Schema.String),
+  previous_response_id: maybe(Fields.short(200)),
   conversation: maybe(Conversation),
   background: maybe(Schema.Boolean),
   text: maybe(Schema.Struct({ format: maybe(Schema.Struct({ type: Schema.String })) })),
@@ -66,14 +66,15 @@ export const read = Effect.fnUntraced(function* (input: unknown): Effect.fn.Retu
     stream: request.stream ?? false,
     includeUsage: true,
     ignored: Fields.unread(input, readFields),
-    metadata: request.metadata ?? {}
+    metadata: request.metadata ?? {},
+    said: "input"
   }
 })
 
 const placeOf = (request: {
   readonly previous_response_id?: string | null | undefined
   readonly conversation?: typeof Conversation.Type | null | undefined
-  readonly metadata?: { readonly [key: string]: Schema.Json } | null | undefined
+  readonly metadata?: { readonly [key: string]: string } | null | undefined
 }): Effect.Effect<Place, Problem.Problem> => {
   const { conversation, previous_response_id: responseId } = request
   if (responseId && conversation) {
@@ -131,16 +132,24 @@ export interface About {
   readonly id: string
   readonly itemId: string
   readonly created: number
-  readonly asked: Asked
+  readonly asked: Pick<Asked, "instructions" | "metadata" | "model" | "place">
 }
 
-type Status = "in_progress" | "completed" | "incomplete" | "failed"
+type Status = "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
 
 /** The response before there is an answer, and as one that will have none. */
-const unanswered = (about: About, problem?: Problem.Problem) =>
-  response(about, problem === undefined ? "in_progress" : "failed", [], {
-    error: problem === undefined ? null : { code: problem.code ?? "server_error", message: problem.detail }
-  })
+export const unanswered = (about: About, problem?: Problem.Problem) =>
+  response(
+    about,
+    problem === undefined ? "in_progress" : problem.code === "turn_stopped" ? "cancelled" : "failed",
+    [],
+    {
+      error: problem === undefined ? null : { code: problem.code ?? "server_error", message: problem.detail }
+    }
+  )
+
+/** What is left of a response that was deleted. */
+export const deleted = (id: string) => ({ id, object: "response", deleted: true })
 
 export const answered = (about: About, reply: Reply) => {
   const cut = reply.finishReason === "length" || reply.finishReason === "content-filter"

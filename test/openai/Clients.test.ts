@@ -116,6 +116,22 @@ describe("the openai SDK", () => {
     })
   )
 
+  it.live("reads and deletes a response by its id", () =>
+    Effect.gen(function* () {
+      const { result } = yield* against(async (baseURL) => {
+        const client = clientOf(baseURL)
+        const first = await client.responses.create({ model: "troupe", input: "first question" })
+        const read = await client.responses.retrieve(first.id)
+        await client.responses.delete(first.id)
+        const gone = await client.responses.retrieve(first.id).catch((error: unknown) => error)
+        return { first, read, gone }
+      })
+      assert.strictEqual(result.read.output_text, "answer 1")
+      assert.deepStrictEqual(result.read.output, result.first.output)
+      assert.instanceOf(result.gone, OpenAI.NotFoundError)
+    })
+  )
+
   it.live("streams responses, and sends the output back as the next input", () =>
     Effect.gen(function* () {
       const { heard, result, threads } = yield* against(async (baseURL) => {

@@ -34,16 +34,17 @@ export const layer = (options: TestRuntime.Options) =>
 
 export const url = Effect.map(HttpServer.HttpServer, ({ address }) => Address.urlOf(address))
 
-/** One exchange; a body is sent as JSON. */
+/** One exchange; a body is sent as JSON. The method, if it is not the usual one, stands among the headers. */
 export const send = Effect.fnUntraced(function* (
   path: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {}
 ) {
+  const { method, ...others } = headers
   const answer = yield* RawHttp.send(yield* url, {
-    method: body === undefined ? "GET" : "POST",
+    method: method ?? (body === undefined ? "GET" : "POST"),
     path,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...others },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
   const json: any = answer.body.startsWith("{") ? JSON.parse(answer.body) : undefined

@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { Approvals } from "../../src/approval/Approvals.ts"
+import * as Net from "node:net"
 import { Conversations } from "../../src/conversation/Conversations.ts"
+import { ThreadId } from "../../src/Ids.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import { ThreadKey, Threads } from "../../src/thread/Threads.ts"
 import { transportError } from "../../src/model/ModelError.ts"
@@ -265,6 +267,100 @@ describe("previous_response_id", () => {
       const both = yield* respond({ input: "two", previous_response_id: "resp_x", conversation: "desk" })
       assert.strictEqual(both.json.error.param, "previous_response_id")
     }).pipe(Effect.provide(counting))
+  )
+})
+
+describe("a response by its id", () => {
+  it.live("is read as it is, and deleted for the endpoint alone", () =>
+    Effect.gen(function* () {
+      const threads = yield* Threads
+      const first = yield* respond({ input: "one" })
+      const { id } = first.json
+      const read = yield* send(`/v1/responses/${id}`)
+      assert.strictEqual(read.status, 200)
+      const { instructions, metadata, previous_response_id, ...kept } = first.json
+      assert.deepInclude(read.json, kept)
+      assert.deepStrictEqual([instructions, metadata, previous_response_id], [null, {}, null])
+
+      const next = yield* respond({ input: "two", previous_response_id: id })
+      assert.strictEqual(next.status, 200)
+      const key = next.header("x-troupe-thread-id")
+      const removed = yield* send(`/v1/responses/${id}`, undefined, { method: "DELETE" })
+      assert.deepStrictEqual(removed.json, { id, object: "response", deleted: true })
+      for (const answer of [
+        yield* send(`/v1/responses/${id}`),
+        yield* send(`/v1/responses/${id}`, undefined, { method: "DELETE" })
+      ]) {
+        assert.strictEqual(answer.status, 404)
+        assert.strictEqual(answer.json.error.code, "response_not_found")
+        assert.strictEqual(answer.json.error.param, "response_id")
+      }
+      const after = yield* respond({ input: "three", previous_response_id: id })
+      assert.strictEqual(after.json.error.code, "previous_response_not_found")
+      // The one after it goes on in its thread, where everything that was said is kept.
+      const on = yield* respond({ input: "four", previous_response_id: next.json.id })
+      assert.strictEqual(on.header("x-troupe-thread-id"), key)
+      const { entries } = yield* threads.entries(ThreadId.make(key ?? ""), { from: 1, limit: 100 })
+      assert.strictEqual(entries.filter(({ entry }) => entry._tag === "UserMessage").length, 3)
+    }).pipe(Effect.provide(counting))
+  )
+
+  it.live("of no response, of a chat completion and of another channel is not found", () =>
+    Effect.gen(function* () {
+      const completion = yield* chat([user("hello")])
+      const { accept } = yield* Conversations
+      const elsewhere = yield* accept({
+        thread: ThreadKey.make("console:main"),
+        channel: "console",
+        externalId: "1",
+        sender: {},
+        source: "person",
+        delivery: "now",
+        text: "hello",
+        attachments: [],
+        agent: "troupe"
+      })
+      for (const id of [
+        "resp_0",
+        "resp_",
+        "%00",
+        "../models",
+        "resp_%2e%2e%2f",
+        completion.json.id,
+        `resp_${elsewhere.messageId.slice(4)}`,
+        elsewhere.messageId
+      ]) {
+        for (const method of ["GET", "DELETE"]) {
+          const answer = yield* send(`/v1/responses/${id}`, undefined, { method })
+          assert.strictEqual(answer.status, 404, `${method} ${id}: ${answer.body}`)
+          assert.strictEqual(answer.json.error.type, "invalid_request_error", id)
+        }
+      }
+    }).pipe(Effect.provide(counting))
+  )
+
+  it.live("says while its turn is at work that it is, is not deleted then, and how it ended", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      yield* Effect.gen(function* () {
+        const model = yield* ScriptedModel.ScriptedModel
+        const threads = yield* Threads
+        const conversations = yield* Conversations
+        const asking = yield* Effect.forkChild(respond({ input: "go", metadata: { troupe_thread: "desk" } }))
+        yield* model.awaitRequests(1)
+        const { id: threadId } = yield* threads.byKey(ThreadKey.make("openai:desk"))
+        const [stored] = (yield* threads.entries(threadId, { from: 1, limit: 1 })).entries
+        const messageId = stored?.entry._tag === "UserMessage" ? stored.entry.messageId : ""
+        const path = `/v1/responses/resp_${messageId.slice(4)}`
+        assert.strictEqual((yield* send(path)).json.status, "in_progress")
+        const early = yield* send(path, undefined, { method: "DELETE" })
+        assert.deepStrictEqual([early.status, early.json.error.code], [409, "response_in_progress"])
+        yield* conversations.stop(threadId, "tests")
+        assert.strictEqual((yield* Fiber.join(asking)).status, 422)
+        const ended = yield* send(path)
+        assert.deepStrictEqual([ended.json.status, ended.json.error.code], ["cancelled", "turn_stopped"])
+      }).pipe(Effect.provide(Endpoint.layer({ scripts: [[ScriptedModel.gate(gate)]] })))
+    })
   )
 })
 
@@ -600,6 +696,124 @@ describe("what is refused", () => {
     }).pipe(Effect.provide(counting))
   )
 
+  it.live(
+    "is refused in the protocol's form, whatever stands in any field",
+    () =>
+      Effect.gen(function* () {
+        const nested = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`)
+        const strange = [
+          null,
+          true,
+          -1,
+          1e308,
+          "x".repeat(3000),
+          "\u0000\u202e",
+          [],
+          {},
+          [[]],
+          [{}],
+          { type: 1 },
+          nested(60)
+        ]
+        const bodies = {
+          "chat/completions": {
+            model: "troupe",
+            messages: [{ role: "user", content: [{ type: "text", text: "x" }], tool_calls: [] }],
+            stream: false,
+            stream_options: { include_usage: false },
+            n: 1,
+            user: "ada",
+            metadata: { a: "b" },
+            modalities: ["text"],
+            response_format: { type: "text" },
+            tool_choice: "auto",
+            tools: [],
+            max_tokens: 1,
+            stop: ["x"],
+            temperature: 1
+          },
+          responses: {
+            model: "troupe",
+            input: [{ type: "message", role: "user", content: "x" }],
+            instructions: "be brief",
+            stream: false,
+            user: "ada",
+            metadata: { a: "b" },
+            previous_response_id: null,
+            conversation: "desk",
+            background: false,
+            text: { format: { type: "text" } },
+            tool_choice: "auto",
+            max_output_tokens: 1
+          }
+        }
+        for (const [path, good] of Object.entries(bodies)) {
+          for (const field of Object.keys(good)) {
+            for (const value of strange) {
+              const answer = yield* send(`/v1/${path}`, { ...good, [field]: value })
+              const name = `${path} ${field} ${JSON.stringify(value).slice(0, 40)}: ${answer.body.slice(0, 300)}`
+              if (answer.status === 200) continue
+              assert.include([400, 404], answer.status, name)
+              assert.strictEqual(answer.json.error.type, "invalid_request_error", name)
+              assert.isTrue(answer.json.error.param === null || answer.json.error.param.startsWith(field), name)
+              assert.match(answer.json.error.message, /Expected|There is no agent|There is no response/, name)
+              assert.isBelow(answer.body.length, 700, name)
+            }
+          }
+        }
+        const deep = `{"model":"troupe","messages":[],"metadata":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+        assert.include((yield* send("/v1/chat/completions", deep)).json.error.message, "nested too deeply")
+      }).pipe(Effect.provide(counting)),
+    60_000
+  )
+
+  it.live("is refused by its size and its users as the fields say", () =>
+    Effect.gen(function* () {
+      const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"]))
+      const bad: ReadonlyArray<readonly [object, string]> = [
+        [{ user: "x".repeat(201) }, "user"],
+        [{ user: "a\nb" }, "user"],
+        [{ metadata: { a: "x".repeat(513) } }, "metadata.a"],
+        [{ metadata: pairs }, "metadata"],
+        [{ metadata: { troupe_thread: 5 } }, "metadata.troupe_thread"],
+        [{ metadata: { troupe_thread: "a b" } }, "metadata.troupe_thread"],
+        [{ messages: [user("\u200b\u3164 ")] }, "messages"]
+      ]
+      for (const [fields, param] of bad) {
+        const answer = yield* send("/v1/chat/completions", { model: "troupe", messages: [user("x")], ...fields })
+        assert.deepStrictEqual([answer.status, answer.json.error.param], [400, param], answer.body)
+      }
+      const blank = yield* send("/v1/responses", { model: "troupe", input: " " })
+      assert.deepStrictEqual([blank.status, blank.json.error.param], [400, "input"], blank.body)
+      assert.deepStrictEqual(yield* keys, [])
+    }).pipe(Effect.provide(counting))
+  )
+
+  it.live("is half a body, a body in nonsense pieces, a header twice: the next request is served", () =>
+    Effect.gen(function* () {
+      const url = new URL(yield* Endpoint.url)
+      const head = (more: string) =>
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: Bearer ${Endpoint.token}\r\n${more}\r\n\r\n`
+      const body = JSON.stringify({ model: "troupe", messages: [user("x")] })
+      const raw = [
+        `${head("content-length: 500")}${body.slice(0, 20)}`,
+        `${head("transfer-encoding: chunked")}5\r\n{"mod\r\nzz\r\nnonsense`,
+        `${head("content-length: 5\r\ncontent-length: 6")}{"a":1`,
+        `${head("content-length: 5\r\ntransfer-encoding: chunked")}0\r\n\r\n`,
+        `${head(`content-length: ${body.length}\r\nauthorization: Bearer wrong\r\nx-troupe-thread: a\r\nx-troupe-thread: b`)}${body}`,
+        `${head("content-length: 3\r\ncontent-encoding: gzip")}abc`
+      ]
+      for (const [index, text] of raw.entries()) {
+        const answer = yield* halfSent(url, text)
+        assert.notInclude(answer, "HTTP/1.1 200", `${index}`)
+        assert.notInclude(answer, "    at ", `${index}`)
+        assert.notInclude(answer, Endpoint.token, `${index}`)
+      }
+      assert.deepStrictEqual(yield* keys, [])
+      assert.strictEqual((yield* chat([user("hello")])).status, 200)
+    }).pipe(Effect.provide(counting))
+  )
+
   it.live("keeps a picture of the past as a mark in its place", () =>
     Effect.gen(function* () {
       const answer = yield* chat([user(image), assistant("A cat."), user("and now?")])
@@ -608,3 +822,17 @@ describe("what is refused", () => {
     }).pipe(Effect.provide(counting))
   )
 })
+
+/** Sends a text as it is, says that there is no more, and gives what comes back. */
+const halfSent = (url: URL, text: string): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    let received = ""
+    const socket = Net.connect(Number(url.port), url.hostname, () => socket.end(text))
+    socket.setEncoding("utf8")
+    socket.on("data", (chunk: string) => {
+      received += chunk
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(received)))
+    return Effect.sync(() => socket.destroy())
+  })

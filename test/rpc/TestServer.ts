@@ -65,11 +65,14 @@ export const setStorageFailing = (failing: Failing | null) => {
   storageFailing = failing
 }
 
+const agent = { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }
+
 const surroundings = Layer.mergeAll(
   Layer.succeed(ConfigSource, { _tag: "Defaults" }),
   Layer.succeed(Agents, {
+    all: [agent],
     get: () => Effect.succeed(agent),
-    main: { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }
+    main: agent
   }),
   Layer.succeed(Models, {
     get: () => Effect.die("not asked here"),
@@ -105,5 +108,3 @@ const surroundings = Layer.mergeAll(
     )
   ).pipe(Layer.provideMerge(ChannelsLive.layer))
 )
-
-const agent = { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }

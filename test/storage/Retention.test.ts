@@ -56,6 +56,23 @@ describe("retention", () => {
     }).pipe(Effect.scoped, Effect.provide(surroundings()))
   )
 
+  it.effect("what the OpenAI-compatible endpoint keeps of a request goes with the record of its message", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const process = yield* Store.startProcess
+      const sql = yield* SqlClient.SqlClient
+      const { messageId } = yield* answerWith(process, [])
+      yield* sql`INSERT INTO openai_requests (message_id, thread_id, seq, digest, instructions, created_at)
+        SELECT id, thread_id, seq, 'd', 'i', 0 FROM inbox WHERE id = ${messageId}`
+      yield* TestClock.adjust("89 days")
+      yield* Retention.run
+      assert.strictEqual(yield* count("openai_requests"), 1)
+      yield* TestClock.adjust("2 days")
+      assert.deepInclude(yield* Retention.run, { messages: 1 })
+      assert.strictEqual(yield* count("openai_requests"), 0)
+    }).pipe(Effect.scoped, Effect.provide(surroundings()))
+  )
+
   it.effect("as long as its record is kept, a message that comes twice is one message", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
