@@ -21,6 +21,7 @@ import * as Backup from "../../src/storage/Backup.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
+import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as SqliteClient from "./SqliteClient.ts"
@@ -43,12 +44,13 @@ export const make = Effect.fn("Backup.make")(function* (
   options: Options
 ): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged, Files> {
   const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const destination = paths.resolve(options.destination)
+  const destination = yield* resolved(options.destination)
   const failed = failure(destination)
+  yield* mustBeOutside(options.directory, destination)
   const replacing = yield* mayWrite(destination, options.force)
   const createdAt = yield* Clock.currentTimeMillis
-  const beside = `${destination}.partial-${createdAt}`
+  const { pid } = yield* NodeProcess.self
+  const beside = `${destination}.partial-${pid}-${createdAt}`
   yield* failed(Directories.make(beside))
   return yield* fill(options, beside, createdAt).pipe(
     Effect.tap(() =>
@@ -56,9 +58,52 @@ export const make = Effect.fn("Backup.make")(function* (
     ),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.ignore(files.remove(beside, { recursive: true, force: true }))
-    )
+    ),
+    Effect.tap(() => Effect.ignore(sweep(destination)))
   )
 })
+
+/** Where a path leads. Of one that does not exist yet, its folder counts: what is renamed must stay on one file system. */
+const resolved = Effect.fnUntraced(function* (path: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const absolute = paths.resolve(path)
+  return yield* Effect.orElseSucceed(files.realPath(absolute), () => absolute)
+})
+
+/** A backup beside what it is a backup of is lost with it, and one among the managed files would hold itself. */
+const mustBeOutside = Effect.fnUntraced(function* (directory: DataDirectory["Service"], destination: string) {
+  const paths = yield* Path.Path
+  const home = yield* resolved(directory.path)
+  if (destination !== home && !destination.startsWith(`${home}${paths.sep}`)) return
+  const reason = "it is inside the data directory, and would be lost with it; choose a place outside of it"
+  return yield* new Backup.BackupFailed({ path: destination, reason })
+})
+
+/** Removes what earlier runs to this destination left behind when they were killed. */
+const sweep = Effect.fnUntraced(function* (destination: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  for (const { name, pid } of yield* leftovers(destination)) {
+    if (pid !== undefined && (yield* NodeProcess.isAlive(pid))) continue
+    yield* files.remove(paths.join(paths.dirname(destination), name), { recursive: true, force: true })
+  }
+})
+
+/** What stands beside a destination: copies that were being made, by which process, and backups that were being replaced. */
+const leftovers = Effect.fnUntraced(function* (destination: string) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const base = paths.basename(destination)
+  const names = yield* Effect.orElseSucceed(files.readDirectory(paths.dirname(destination)), () => [])
+  return names.flatMap((name) => {
+    const found = name.startsWith(`${base}.`) ? leftover.exec(name.slice(base.length)) : null
+    if (found === null) return []
+    return [{ name, pid: found[1] === undefined ? undefined : Number(found[1]) }]
+  })
+})
+
+const leftover = /^\.(?:partial-(\d+)-\d+|old-\d+)$/
 
 /** Verifies a backup against its manifest: every file's size and hash, and the snapshot as a database. Changes nothing. */
 export const verify = Effect.fn("Backup.verify")(function* (
@@ -201,7 +246,13 @@ const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service
   for (const name of yield* failed(managedFiles(root))) {
     const to = paths.join(folder, Backup.filesFolder, name)
     yield* failed(Directories.make(paths.dirname(to)))
-    yield* failed(files.copyFile(paths.join(root, name), to))
+    const isThere = yield* files.copyFile(paths.join(root, name), to).pipe(
+      Effect.as(true),
+      // It came to the end of its time since the folder was read.
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false)),
+      failed
+    )
+    if (!isThere) continue
     yield* failed(files.chmod(to, 0o600))
     copied.push(`${Backup.filesFolder}/${name}`)
   }
@@ -227,14 +278,20 @@ const mayWrite = Effect.fnUntraced(function* (destination: string, force: boolea
   return true
 })
 
+/**
+ * No system call that Node has puts a directory in the place of another. Of the two renames, one that fails is taken back;
+ * a process that is killed between them leaves both backups whole, the one before under the name `old`, which `verify` tells.
+ */
 const putInPlace = Effect.fnUntraced(function* (from: string, to: string, old: string | undefined) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   if (old !== undefined) yield* files.rename(to, old)
-  yield* files.rename(from, to)
+  yield* Effect.tapError(files.rename(from, to), () =>
+    old === undefined ? Effect.void : Effect.ignore(files.rename(old, to))
+  )
   yield* flush(paths.dirname(to))
   if (old !== undefined) yield* files.remove(old, { recursive: true, force: true })
-})
+}, Effect.uninterruptible)
 
 const ManifestText = Schema.fromJsonString(Backup.Manifest)
 
@@ -245,7 +302,18 @@ const readManifest = Effect.fnUntraced(function* (folder: string) {
     path: folder,
     reason: `it is no backup of Troupe: it has no ${Backup.manifestName} that this release can read`
   })
-  const text = yield* Effect.mapError(files.readFileString(paths.join(folder, Backup.manifestName)), () => notOne)
+  const path = paths.join(folder, Backup.manifestName)
+  if (!(yield* Effect.orElseSucceed(files.exists(folder), () => false))) {
+    const kept = (yield* leftovers(folder)).find(({ pid }) => pid === undefined)
+    const reason =
+      kept === undefined
+        ? "there is nothing at this path"
+        : `there is nothing at this path; it was being replaced, and the backup before it is ${kept.name} beside it`
+    return yield* new Backup.BackupFailed({ path: folder, reason })
+  }
+  const info = yield* Effect.mapError(files.stat(path), () => notOne)
+  if (info.type !== "File" || Number(info.size) > largestManifest) return yield* notOne
+  const text = yield* Effect.mapError(files.readFileString(path), () => notOne)
   const manifest = yield* Effect.mapError(Schema.decodeUnknownEffect(ManifestText)(text), () => notOne)
   // A manifest must not lead out of its backup.
   const inside = manifest.files.every(
@@ -254,11 +322,17 @@ const readManifest = Effect.fnUntraced(function* (folder: string) {
   return inside ? manifest : yield* notOne
 })
 
+/** In bytes. A manifest has a line for each file. */
+const largestManifest = 64 * 1024 * 1024
+
 const verifyFile = Effect.fnUntraced(function* (folder: string, file: Backup.BackupFile) {
   const files = yield* FileSystem.FileSystem
   const path = (yield* Path.Path).join(folder, file.path)
   const info = yield* Effect.option(files.stat(path))
   if (Option.isNone(info)) return `${file.path} is missing`
+  // What is behind a link may change, and a pipe has no end.
+  const isLink = Option.isSome(yield* Effect.option(files.readLink(path)))
+  if (isLink || info.value.type !== "File") return `${file.path} is not a file of its own`
   if (Number(info.value.size) !== file.bytes) return `${file.path} has ${info.value.size} bytes and not ${file.bytes}`
   const hash = yield* Sha256.ofFile(path)
   return hash === file.sha256 ? undefined : `${file.path} has another content than when it was backed up`

@@ -20,6 +20,7 @@ import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
+import * as Sha256 from "./Sha256.ts"
 
 export interface Options {
   readonly source: string
@@ -43,6 +44,7 @@ export const run = Effect.fn("Restore.run")(function* (
   const failed = BackupLive.failure(directory.path)
   const manifest = yield* BackupLive.verify(source)
   const now = yield* Clock.currentTimeMillis
+  yield* Effect.ignore(sweep(directory))
   const staged = directory.file(`${Database.fileName}.restoring-${now}`)
   const unstage = Effect.forEach(
     ["", "-wal", "-shm", "-journal"],
@@ -58,6 +60,14 @@ export const run = Effect.fn("Restore.run")(function* (
     yield* failed(restoreFiles(source, directory, manifest, now))
     return { manifest, held, replaced: yield* failed(replace(directory, staged, now)) }
   }).pipe(Effect.ensuring(unstage))
+})
+
+/** Removes what a restore that was killed left behind. The directory is held, so there is no other one at work. */
+const sweep = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  for (const name of yield* files.readDirectory(directory.path)) {
+    if (/^troupe\.db\.restoring-\d+(-wal|-shm|-journal)?$/.test(name)) yield* files.remove(directory.file(name))
+  }
 })
 
 /** Brings the copy to this release's schema, marks it, and makes sure that it is sound. */
@@ -123,17 +133,19 @@ const restoreFiles = Effect.fnUntraced(function* (
     if ((yield* files.exists(to)) && !(yield* sameContent(aside, to))) {
       const kept = directory.file(`files.replaced-${now}/${path.slice(Backup.filesFolder.length + 1)}`)
       yield* Directories.make(paths.dirname(kept))
-      yield* files.rename(to, kept)
+      // Under its own name as well until the other takes it: at no moment is there none.
+      yield* Effect.catch(files.link(to, kept), () => files.copyFile(to, kept))
     }
     yield* files.rename(aside, to)
   }
 })
 
-const sameContent = Effect.fnUntraced(function* (one: string, other: string) {
-  const files = yield* FileSystem.FileSystem
-  const [first, second] = yield* Effect.all([files.readFile(one), files.readFile(other)])
-  return first.length === second.length && first.every((byte, index) => byte === second[index])
-})
+const sameContent = (one: string, other: string) =>
+  Effect.all([Sha256.ofFile(one), Sha256.ofFile(other)]).pipe(
+    Effect.map(([first, second]) => first === second),
+    // One that cannot be read is kept.
+    Effect.orElseSucceed(() => false)
+  )
 
 /** Puts the new database in the place of the old one; gives where that is now. */
 const replace = Effect.fnUntraced(function* (directory: DataDirectory["Service"], staged: string, now: number) {

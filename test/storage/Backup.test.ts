@@ -8,6 +8,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { PlatformError } from "effect/PlatformError"
+import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import * as HeldLive from "../../layers/conversation/Held.ts"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
@@ -362,6 +364,161 @@ describe("restore", () => {
       const { run } = yield* Effect.promise(() => import("../cli/Program.ts"))
       const result = yield* run({ home: at.root, data: at.directory.path }, ["restore", at.backup])
       assert.strictEqual(result.code, 3, result.stderr)
+    })
+  )
+})
+
+/**
+ * A file system that is there up to its nth change; from then on nothing is changed any more, as when the process is killed
+ * there. Gives a look at whether it came to that.
+ */
+const killedAt = (files: FileSystem.FileSystem, nth: number) => {
+  let left = nth
+  const counted = <A extends ReadonlyArray<any>, B, R>(
+    change: (...args: A) => Effect.Effect<B, PlatformError, R>
+  ): ((...args: A) => Effect.Effect<B, PlatformError, R>) => {
+    return (...args) => Effect.suspend(() => (--left > 0 ? change(...args) : Effect.die("killed")))
+  }
+  const mortal = FileSystem.FileSystem.of({
+    ...files,
+    chmod: counted(files.chmod),
+    copyFile: counted(files.copyFile),
+    link: counted(files.link),
+    makeDirectory: counted(files.makeDirectory),
+    open: counted(files.open),
+    remove: counted(files.remove),
+    rename: counted(files.rename),
+    writeFileString: counted(files.writeFileString)
+  })
+  return { mortal, killed: () => left <= 0 }
+}
+
+/** Runs it again and again, killed one change later each time, until it comes to its end. */
+const atEachStep = <E, R>(
+  use: (
+    run: <A, E2, R2>(work: Effect.Effect<A, E2, R2>) => Effect.Effect<Exit.Exit<A, E2>, never, R2>
+  ) => Effect.Effect<void, E, R>
+) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    for (let nth = 1; ; nth++) {
+      const { killed, mortal } = killedAt(files, nth)
+      yield* use((work) => Effect.exit(Effect.provideService(work, FileSystem.FileSystem, mortal)))
+      if (!killed()) return nth
+    }
+  })
+
+describe("a process that is killed", () => {
+  test(
+    "at any step of replacing a backup leaves a whole one, and the next run leaves nothing else",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* place
+      yield* files.makeDirectory(at.directory.file("files"))
+      yield* files.writeFileString(at.directory.file("files/tool-a.txt"), "output")
+      yield* life(at.directory, ({ journal }) => journal.accept(message()))
+      const steps = yield* atEachStep((run) =>
+        Effect.gen(function* () {
+          yield* make(at, yield* files.exists(at.backup))
+          yield* life(at.directory, ({ journal }) => journal.accept(message()))
+          yield* run(make(at, true))
+          const verified = yield* Effect.result(Backup.verify(at.backup))
+          if (verified._tag === "Success") return
+          const old = (yield* files.readDirectory(at.root)).find((name) => name.startsWith("backup.old-"))
+          assert.include(verified.failure.message, `the backup before it is ${old} beside it`)
+          yield* Backup.verify(join(at.root, old ?? ""))
+        })
+      )
+      assert.isAbove(steps, 10)
+      yield* make(at, true)
+      const names = (yield* files.readDirectory(at.root)).filter((name) => !name.startsWith("backup.partial-"))
+      assert.deepStrictEqual(names.toSorted(), ["backup", "data"])
+    }),
+    60_000
+  )
+
+  test(
+    "at any step of restoring leaves the database before or the restored one, and the next restore leaves nothing else",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* place
+      yield* files.makeDirectory(at.directory.file("files"))
+      yield* files.writeFileString(at.directory.file("files/tool-a.txt"), "output")
+      yield* life(at.directory, ({ journal }) => journal.accept(message()))
+      yield* make(at)
+      const messages = life(at.directory, ({ sql }) =>
+        Effect.map(sql<{ readonly count: number }>`SELECT COUNT(*) AS count FROM inbox`, ([row]) => row?.count)
+      )
+      const restore = Restore.run({ source: at.backup, directory: at.directory, dryRun: false })
+      const steps = yield* atEachStep((run) =>
+        Effect.gen(function* () {
+          yield* restore
+          yield* files.writeFileString(at.directory.file("files/tool-a.txt"), "another output")
+          yield* life(at.directory, ({ journal }) => journal.accept(message()))
+          const exit = yield* run(restore)
+          const count = yield* messages
+          assert.strictEqual(count, Exit.isSuccess(exit) ? 1 : count)
+          assert.include([1, 2], count)
+          assert.include(
+            ["output", "another output"],
+            yield* files.readFileString(at.directory.file("files/tool-a.txt"))
+          )
+        })
+      )
+      assert.isAbove(steps, 10)
+      yield* restore
+      const litter = (yield* files.readDirectory(at.directory.path)).filter((name) => name.includes("restoring"))
+      assert.deepStrictEqual(litter, [])
+    }),
+    60_000
+  )
+})
+
+describe("the place and the content of a backup", () => {
+  test(
+    "a place inside the data directory is refused, whatever way leads there",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* place
+      yield* life(at.directory, ({ journal }) => journal.accept(message()))
+      yield* files.makeDirectory(at.directory.file("files"))
+      yield* files.symlink(at.directory.path, join(at.root, "link"))
+      for (const backup of [at.directory.path, at.directory.file("files/backup"), join(at.root, "link")]) {
+        const error = yield* Effect.flip(make({ ...at, backup }))
+        assert.include(error.message, "inside the data directory", backup)
+      }
+    })
+  )
+
+  test(
+    "a file that is a link, a pipe or a folder, or that leads out, is damage",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* place
+      yield* files.makeDirectory(at.directory.file("files"))
+      yield* files.writeFileString(at.directory.file("files/tool-a.txt"), "output")
+      yield* life(at.directory, ({ journal }) => journal.accept(message()))
+      yield* make(at)
+      const file = join(at.backup, "files/tool-a.txt")
+      const damaged = Effect.map(Effect.flip(Backup.verify(at.backup)), ({ message }) => message)
+      yield* files.rename(file, join(at.root, "elsewhere"))
+      yield* files.symlink(join(at.root, "elsewhere"), file)
+      assert.include(yield* damaged, "files/tool-a.txt is not a file of its own")
+      yield* files.remove(file)
+      execFileSync("mkfifo", [file])
+      assert.include(yield* damaged, "files/tool-a.txt is not a file of its own")
+      yield* files.remove(file)
+      yield* files.makeDirectory(file)
+      assert.include(yield* damaged, "files/tool-a.txt is not a file of its own")
+      const manifest = join(at.backup, "manifest.json")
+      const text = yield* files.readFileString(manifest)
+      for (const path of ["../token", "/etc/passwd", "files/../../x", "files\\\\..\\\\x"]) {
+        yield* files.writeFileString(manifest, text.replace("files/tool-a.txt", path))
+        assert.include(yield* damaged, "no backup of Troupe", path)
+      }
+      yield* files.remove(manifest)
+      execFileSync("mkfifo", [manifest])
+      assert.include(yield* damaged, "no backup of Troupe")
     })
   )
 })
