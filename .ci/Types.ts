@@ -1,8 +1,7 @@
 /**
  * `npm run types`: the TypeScript compiler with the diagnostics of Effect in it.
  *
- * The compiler loads no plugins by itself, so the language service of Effect writes itself into the compiler's file
- * (about fifteen seconds). That is done here, when it is needed, and not at install, where everybody would wait for it.
+ * The compiler loads no plugins by itself, so the language service of Effect writes itself into the compiler's file. That is done here, when it is needed, and not at install, where everybody would wait for it.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync } from "node:fs"

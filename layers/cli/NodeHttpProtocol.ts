@@ -11,11 +11,13 @@ import { RpcClientDefect, RpcClientError } from "effect/rpc/RpcClientError"
 import type { FromServerEncoded } from "effect/rpc/RpcMessage"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
 import * as Schema from "effect/Schema"
-import * as Http from "node:http"
 import { urlOf } from "../../src/client/TroupeClient.ts"
 import type { Options } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+
+/** Not imported, because an import reads every export of the module, and one of them loads the whole of `fetch`. */
+const Http = process.getBuiltinModule("node:http")
 
 export const layer = (options: Options, silenceMillis = longestSilenceMillis): Layer.Layer<RpcClient.Protocol> =>
   Layer.effect(

@@ -136,7 +136,7 @@ export const tools = (list: ReadonlyArray<TroupeRpcs.ToolSummary>, style: Style)
     : list
         .map((tool) => {
           const facts = [
-            tool.timeout,
+            `at most ${tool.timeout}`,
             tool.cancellation,
             `replay ${tool.replay}`,
             ...(tool.capabilities.length === 0 ? [] : [`may use ${tool.capabilities.join(", ")}`]),

@@ -68,5 +68,11 @@ export class Settings extends Context.Service<Settings, SettingsValue>()("troupe
   static readonly schema = schema
 
   /** What applies when nothing is configured. */
-  static readonly defaults: SettingsValue = Schema.decodeSync(schema)({})
+  static get defaults(): SettingsValue {
+    // Not before they are asked for: the commands beside the daemon load this module and need none of it.
+    decodedDefaults ??= Schema.decodeSync(schema)({})
+    return decodedDefaults
+  }
 }
+
+let decodedDefaults: SettingsValue | undefined

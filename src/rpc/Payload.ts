@@ -10,9 +10,9 @@ import { TroupeRpcs } from "./TroupeRpcs.ts"
 
 /** Judges the payload of the call `tag`, as it came over the wire. Undefined when nothing is wrong with it. */
 export const problemOf = (tag: string, payload: unknown): string | undefined => {
-  const judge = judges.get(tag)
+  const judge = judges.get(tag) ?? make(tag)
   return judge === undefined
-    ? `tag: Expected the name of a call.${SchemaProblem.didYouMean(tag, [...judges.keys()])}`
+    ? `tag: Expected the name of a call.${SchemaProblem.didYouMean(tag, [...TroupeRpcs.requests.keys()])}`
     : judge(payload)
 }
 
@@ -28,9 +28,16 @@ const judgeOf = (schema: Schema.Constraint) => {
   }
 }
 
-const judges: ReadonlyMap<string, (payload: unknown) => string | undefined> = new Map(
-  [...TroupeRpcs.requests].map(([tag, rpc]) => [tag, judgeOf(rpc.payloadSchema)])
-)
+/** Made when a call first comes: a client loads this module too, and judges one call or none. */
+const judges = new Map<string, ReturnType<typeof judgeOf>>()
+
+const make = (tag: string): ReturnType<typeof judgeOf> | undefined => {
+  const rpc = new Map<string, { readonly payloadSchema: Schema.Constraint }>(TroupeRpcs.requests).get(tag)
+  if (rpc === undefined) return undefined
+  const judge = judgeOf(rpc.payloadSchema)
+  judges.set(tag, judge)
+  return judge
+}
 
 /** The first field of a value that its schema does not know. */
 const unknownField = (ast: SchemaAST.AST, value: unknown, path: ReadonlyArray<PropertyKey>): string | undefined => {

@@ -89,7 +89,7 @@ const badFiles: ReadonlyArray<BadFile> = [
       "  - http.port: found a whole number too large to be exact; expected a whole number from 0 to 65535",
       "  - http.allowed_origins: found a text; expected a list of texts",
       "  - tools.wait.enabled: found a list; expected true or false",
-      "  - tools.wait.max_milliseconds: found a table; expected a whole number of at least 1",
+      "  - tools.wait.max_milliseconds: found a table; expected a whole number from 1 to 540000",
       "  - memory.max_history_messages: found a negative whole number; expected a whole number of at least 1"
     ]
   },

@@ -3,7 +3,7 @@
  * they are.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { execFile, spawn } from "node:child_process"
+import { execFile, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { watch } from "node:fs/promises"
@@ -83,8 +83,15 @@ describe("DaemonWithTool.ts", () => {
       try {
         await Promise.race([up, ended])
         const { stdout } = await node(folder, "layers/cli/bin.js", "tools")
-        assert.include(stdout, "\nstock_level (2 seconds; interruptible; replay safe; may use Shelf)\n")
+        assert.include(stdout, "\nstock_level (at most 2 seconds; interruptible; replay safe; may use Shelf)\n")
         assert.include(stdout, "calculate_expression")
+        const second = spawnSync(process.execPath, ["--conditions=troupe-source", "docs/examples/DaemonWithTool.ts"], {
+          env: environment(folder),
+          encoding: "utf8"
+        })
+        assert.strictEqual(second.status, 1)
+        assert.include(second.stderr, "is in use by process")
+        assert.notInclude(second.stderr, "    at ")
       } finally {
         daemon.kill("SIGINT")
         await ended

@@ -1,9 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Tool from "../../tool/Tool.ts"
 
-/** No setting makes a call wait longer than this, in milliseconds: its time limit leaves room beyond it. */
-export const longestWait = 9 * 60_000
-
 export const Wait = Tool.make("wait", {
   description:
     "Waits for a number of milliseconds. A longer wait than is allowed is cut to what is; the result says how long it was.",

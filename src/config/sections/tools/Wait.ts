@@ -5,10 +5,17 @@ import * as Rules from "../../Rules.ts"
 import * as Values from "../../Values.ts"
 import type * as Runtime from "../Runtime.ts"
 
+/** No setting makes a call wait longer than this, in milliseconds: the time limit of the tool leaves room beyond it. */
+const longestWait = 9 * 60_000
+
 export const section = Key.key(
   Key.table({
     enabled: Key.key(Values.Bool, false, "Offer wait."),
-    max_milliseconds: Key.key(Values.PositiveInt, 30_000, "Longest a call may wait; a longer request is cut to this.")
+    max_milliseconds: Key.key(
+      Values.IntBetween(1, longestWait),
+      30_000,
+      "Longest a call may wait; a longer request is cut to this."
+    )
   }),
   {},
   "Pausing for a while."
