@@ -28,7 +28,7 @@ export interface Options {
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
-  const messages = trim(collect(entries, options.reader), options).flatMap((unit) => unit.parts)
+  const messages = trim(collect(entries, options), options).flatMap((unit) => unit.parts)
   const last = messages.at(-1)
   // The turn loop asks only where something is to be answered. This is for histories that it did not write.
   const answerable = last !== undefined && last.role !== "assistant"
@@ -78,30 +78,49 @@ type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type AssistantEntry = Extract<Entry.Entry, { _tag: "AssistantMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
 
-const collect = (entries: ReadonlyArray<Entry.StoredEntry>, reader: Options["reader"]): ReadonlyArray<Unit> => {
+const collect = (
+  entries: ReadonlyArray<Entry.StoredEntry>,
+  { reader, turnId: running }: Options
+): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const results = new Map<Ids.CallId, ResultEntry>()
   const made = new Set<Ids.CallId>()
+  /** Turns that came to an answer or to a call, which is more than a question and a failure. */
+  const worked = new Set<Ids.TurnId>()
+  let lastEnded: Ids.TurnId | undefined
   /** Each call once, however often its id is there. */
   const newCalls = (entry: AssistantEntry) => entry.calls.filter(({ callId }) => !made.has(callId) && made.add(callId))
   for (const { entry } of entries) {
     if (entry._tag === "UserMessage") users.set(entry.messageId, entry)
     if (entry._tag === "ToolResult" && !results.has(entry.callId)) results.set(entry.callId, entry)
+    if (entry._tag === "AssistantMessage") worked.add(entry.turnId)
+    if (entry._tag === "TurnEnded" && entry.turnId !== running) lastEnded = entry.turnId
   }
+  /** What was asked in turns that came to nothing, since the last that came to something. */
+  const unanswered = new Set<string>()
   return entries.flatMap(({ entry }): ReadonlyArray<Unit> => {
     switch (entry._tag) {
       case "TurnStarted":
       case "MessagesFolded":
         return entry.messageIds.flatMap((id) => {
           const user = users.get(id)
-          return user === undefined ? [] : [userUnit(entry.turnId, userText(user))]
+          if (user === undefined) return []
+          const text = userText(user)
+          // Who was not answered asks again: said once is enough.
+          if (entry.turnId === running || worked.has(entry.turnId)) unanswered.clear()
+          else if (unanswered.has(text)) return []
+          else unanswered.add(text)
+          return [userUnit(entry.turnId, text)]
         })
       case "AssistantMessage":
         return responseUnit(entry, newCalls(entry), results, reader)
       case "Guidance":
         return [userUnit(entry.turnId, entry.text)]
       case "Notice":
-        return [{ turnId: entry.turnId, parts: [assistantText(entry.text)] }]
+        // How the last turn ended is worth knowing in the next; a failure that is long past is not, and they would pile up.
+        return entry.turnId === running || entry.turnId === lastEnded
+          ? [{ turnId: entry.turnId, parts: [assistantText(entry.text)] }]
+          : []
       default:
         return []
     }

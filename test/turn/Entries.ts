@@ -79,10 +79,18 @@ export const result = (n: number, fields: Fields<"ToolResult"> = {}): Of<"ToolRe
   ...fields
 })
 
-export const ended = (state: Entry.TurnEnd = "answered"): Of<"TurnEnded"> => ({
+export const notice = (text: string, fields: Fields<"Notice"> = {}): Of<"Notice"> => ({
+  _tag: "Notice",
+  turnId: turn(1),
+  text,
+  ...fields
+})
+
+export const ended = (state: Entry.TurnEnd = "answered", fields: Fields<"TurnEnded"> = {}): Of<"TurnEnded"> => ({
   _tag: "TurnEnded",
   turnId: turn(1),
-  state
+  state,
+  ...fields
 })
 
 /** As a thread keeps them, from `first` on. */

@@ -87,6 +87,40 @@ describe("the history that a model sees", () => {
     }
   })
 
+  it("F074 keeps no pile of failures: how the last turn ended, and each unanswered question once", () => {
+    const failed = Array.from({ length: 1000 }, (_, n): ReadonlyArray<Entry.Entry> => {
+      const turnId = Entries.turn(n + 2)
+      return [
+        Entries.user(n + 2, { text: n % 2 === 0 ? "are you there?" : "hello?" }),
+        Entries.started([n + 2], { turnId }),
+        Entries.notice(`failure ${n}`, { turnId }),
+        Entries.ended("failed", { turnId })
+      ]
+    })
+    const log = [
+      Entries.user(0),
+      Entries.started([0], { turnId: Entries.turn(1002) }),
+      Entries.response(1, [], { turnId: Entries.turn(1002), text: "a fine answer" }),
+      Entries.ended("answered", { turnId: Entries.turn(1002) }),
+      ...failed.flat(),
+      Entries.user(1),
+      Entries.started([1])
+    ]
+    assert.deepStrictEqual(lines(log), [
+      "user: message 0",
+      "assistant: a fine answer",
+      "user: are you there?",
+      "user: hello?",
+      "assistant: failure 999",
+      "user: message 1"
+    ])
+    assert.deepStrictEqual(PromptCheck.problems(render(log)), [])
+    // Once something was answered, no failure before it is seen any more.
+    const answeredLater = [...log, Entries.response(1, [], { text: "back" }), Entries.ended("answered")]
+    const next = [...answeredLater, Entries.user(2000), Entries.started([2000], { turnId: Entries.turn(2000) })]
+    assert.isFalse(lines(next, undefined, 2000).some((one) => one.includes("failure")))
+  })
+
   it("is readable however deep a model nests its arguments, and whatever brackets are in their texts", () => {
     const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
     const arrays = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
