@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
   const accept = Effect.fn("Journal.accept")(function* (message: Journal.InboundMessage) {
     const now = yield* Clock.currentTimeMillis
     return yield* Defects.orUnavailable(
-      Effect.catchTag(sql.withTransaction(acceptNew(sql, message, now)), "Duplicate", () =>
+      Effect.catchTag(sql.withTransaction(acceptNew(sql, incarnation, message, now)), "Duplicate", () =>
         earlierReceipt(sql, message)
       )
     )
@@ -199,9 +199,14 @@ class Duplicate extends Schema.TaggedError<Duplicate>()("Duplicate", {}) {}
  * Writes first and finds a duplicate by the unique index: the usual message pays for no look-up, two deliveries of one message
  * at the same moment cannot both pass, and a duplicate is rolled back as a whole.
  */
-const acceptNew = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, message: Journal.InboundMessage, now: number) {
+const acceptNew = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  incarnation: Ids.IncarnationId,
+  message: Journal.InboundMessage,
+  now: number
+) {
   const messageId = yield* Ids.makeMessageId
-  const { seq, threadId } = yield* threadOf(sql, message, now)
+  const { seq, threadId } = yield* threadOf(sql, incarnation, message, now)
   yield* EntryRows.insert(sql, threadId, seq, now, [
     {
       _tag: "UserMessage",
@@ -232,13 +237,20 @@ const acceptNew = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, message
 })
 
 /** The thread of the key, made when it is new, with the next sequence number. */
-const threadOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, message: Journal.InboundMessage, now: number) {
+const threadOf = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  incarnation: Ids.IncarnationId,
+  message: Journal.InboundMessage,
+  now: number
+) {
   const id = yield* Ids.makeThreadId
   const rows = yield* sql<{ readonly threadId: Ids.ThreadId; readonly seq: number }>`INSERT INTO threads ${sql.insert({
     id,
     key: message.thread,
     agent: WellFormed.text(message.agent),
     next_seq: 2,
+    // Most likely who will serve it. Then the first claim is no write of its own, which would be one more flush to the disk.
+    owner: incarnation,
     created_at: now,
     updated_at: now
   })} ON CONFLICT (key) DO UPDATE SET next_seq = threads.next_seq + 1, updated_at = ${later(sql, now)}

@@ -18,12 +18,18 @@ import * as Conversations from "../../src/conversation/Conversations.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as DataDirectory from "../../src/storage/DataDirectory.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { median, quantile, type Measurement } from "./Report.ts"
 import * as Processes from "./Processes.ts"
 
 const warmUp = 30
 const turns = 200
+/** Turns of one thread, the last of which is compared with the first. */
+const longThread = 60
+/** Threads that are served at once, and turns of each. */
+const parallel = 32
+const turnsEach = 8
 
 export const measure = async (): Promise<ReadonlyArray<Measurement>> => {
   const { child, line } = await Processes.startScript("test/bench/InstantProvider.ts")
@@ -31,12 +37,41 @@ export const measure = async (): Promise<ReadonlyArray<Measurement>> => {
   const result = await Effect.runPromise(Effect.provide(samples(url), layer(url)).pipe(Effect.scoped)).finally(() =>
     Processes.stop(child)
   )
-  const { accepts, bare, turn } = result
+  const { accepts, bare, bytesEarly, bytesLate, early, late, perSecond, turn } = result
   return [
     { name: "turn", value: median(turn), unit: "ms", note: "two model responses, one tool call, durable" },
     { name: "turn p99", value: quantile(turn, 0.99), unit: "ms" },
     { name: "bare loop", value: median(bare), unit: "ms", note: "the same two HTTP calls, nothing else" },
-    { name: "turn / bare loop", value: median(turn) / median(bare), unit: "×" },
+    { name: "turn / bare loop", value: median(turn) / median(bare), unit: "×", target: 2 },
+    {
+      name: `turns, ${parallel} threads`,
+      value: perSecond,
+      unit: "/s",
+      target: 500,
+      better: "higher",
+      note: "at once, each turn durable"
+    },
+    {
+      name: `turn ${longThread} / turn 1`,
+      value: median(late) / median(early),
+      unit: "×",
+      target: 1.3,
+      note: "of one thread; medians over ten turns"
+    },
+    {
+      name: "stored per turn",
+      value: bytesEarly,
+      unit: "B",
+      target: 3000,
+      note: "rows of the log, the inbox and the turns"
+    },
+    {
+      name: `stored, turn ${longThread} / turn 1`,
+      value: bytesLate / bytesEarly,
+      unit: "×",
+      target: 1.05,
+      note: "does not depend on how long the thread is"
+    },
     { name: "turn overhead", value: median(turn) - median(bare), unit: "ms" },
     { name: "accept", value: median(accepts), unit: "ms", note: "until the message is on disk" },
     { name: "accept p99", value: quantile(accepts, 0.99), unit: "ms" }
@@ -55,17 +90,63 @@ const samples = Effect.fnUntraced(function* (url: string) {
     accepts.push(one.accept)
     bare.push(alone)
   }
-  return { turn, accepts, bare }
+  return { turn, accepts, bare, ...(yield* growth), perSecond: yield* load }
 })
 
-const oneTurn = Effect.fnUntraced(function* (chat: string) {
+/** Time and bytes of the first ten turns of a thread, and of the last ten. */
+const growth = Effect.gen(function* () {
+  const times: Array<number> = []
+  const bytes: Array<number> = []
+  for (let i = 0; i < longThread + 10; i++) {
+    const before = yield* storedBytes
+    times.push((yield* oneTurn(`long-${i}`, "long")).turn)
+    bytes.push((yield* storedBytes) - before)
+  }
+  return {
+    early: times.slice(0, 10),
+    late: times.slice(-10),
+    bytesEarly: median(bytes.slice(0, 10)),
+    bytesLate: median(bytes.slice(-10))
+  }
+})
+
+const storedBytes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const lengths = yield* Effect.forEach(["thread_entries", "inbox", "turns"], (table) =>
+    Effect.gen(function* () {
+      const columns = yield* sql<{ readonly name: string }>`SELECT name FROM pragma_table_info(${table})`
+      const length = columns.map(({ name }) => `COALESCE(LENGTH(CAST(${name} AS BLOB)), 0)`).join(" + ")
+      const [row] = yield* sql.unsafe<{ readonly bytes: number }>(`SELECT SUM(${length}) AS bytes FROM ${table}`)
+      return row?.bytes ?? 0
+    })
+  )
+  return lengths.reduce((sum, one) => sum + one, 0)
+})
+
+/** Turns a second when many threads are served at once. */
+const load = Effect.gen(function* () {
+  const started = performance.now()
+  yield* Effect.forEach(
+    Array.from({ length: parallel }, (_, thread) => thread),
+    (thread) =>
+      Effect.forEach(
+        Array.from({ length: turnsEach }, (_, i) => i),
+        (i) => oneTurn(`load-${thread}-${i}`, `load-${thread}`),
+        { discard: true }
+      ),
+    { concurrency: "unbounded", discard: true }
+  )
+  return (parallel * turnsEach * 1000) / (performance.now() - started)
+})
+
+const oneTurn = Effect.fnUntraced(function* (externalId: string, chat: string = externalId) {
   const conversations = yield* Conversations.Conversations
   const events = yield* (yield* EventBus.EventBus).subscribe
   const started = performance.now()
   const accepted = yield* conversations.accept({
     thread: Threads.ThreadKey.make(`bench:${chat}`),
     channel: "bench",
-    externalId: chat,
+    externalId,
     sender: {},
     source: "person",
     delivery: "now",
@@ -75,7 +156,9 @@ const oneTurn = Effect.fnUntraced(function* (chat: string) {
   })
   const accept = performance.now() - started
   const over = yield* events.pipe(
-    Stream.filter((event) => event._tag === "TurnCompleted" || event._tag === "TurnFailed"),
+    Stream.filter(
+      (event) => (event._tag === "TurnCompleted" || event._tag === "TurnFailed") && event.threadId === accepted.threadId
+    ),
     Stream.runHead
   )
   const took = performance.now() - started
@@ -105,6 +188,7 @@ const layer = (url: string) =>
         Layer.succeed(ConfigSource.ConfigSource, { _tag: "Defaults" }),
         Settings.Settings.layer({
           storage: { synchronous: "full" },
+          runtime: { max_concurrent_turns: parallel },
           llm: { provider: "bench", model: "bench" },
           providers: { bench: { base_url: url, api_key: "none" } }
         })

@@ -206,11 +206,26 @@ const claiming = (law: Law) => {
     "a claim that was never given is void",
     Effect.gen(function* () {
       const process = yield* Store.startProcess
+      const other = yield* Store.startProcess
       const { messageId, threadId } = yield* process.journal.accept(message())
       const turnId = yield* Ids.makeTurnId
-      const forged: Claim = { threadId, incarnation: process.incarnation }
+      const forged: Claim = { threadId, incarnation: other.incarnation }
       const turn = { turnId, messageIds: [messageId], agent: "main" }
-      assert.strictEqual((yield* Effect.flip(process.journal.startTurn(forged, turn)))._tag, "ClaimLost")
+      assert.strictEqual((yield* Effect.flip(other.journal.startTurn(forged, turn)))._tag, "ClaimLost")
+    })
+  )
+  law(
+    "a new thread belongs to who accepted its first message, until another claims it",
+    Effect.gen(function* () {
+      const first = yield* Store.startProcess
+      const second = yield* Store.startProcess
+      const sql = yield* SqlClient.SqlClient
+      const owner = Effect.map(sql<{ readonly owner: string }>`SELECT owner FROM threads`, (rows) => rows[0]?.owner)
+      const { threadId } = yield* first.journal.accept(message())
+      assert.strictEqual(yield* owner, first.incarnation)
+      yield* second.journal.claim(threadId)
+      yield* first.journal.accept(message())
+      assert.strictEqual(yield* owner, second.incarnation)
     })
   )
 }

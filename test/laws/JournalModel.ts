@@ -99,7 +99,8 @@ const accept = Effect.fnUntraced(function* (world: World, command: Extract<Comma
     id: receipt.threadId,
     log: [],
     messages: [],
-    owner: undefined,
+    // A new thread belongs to the process that accepts its first message.
+    owner: 0,
     running: undefined,
     historyFrom: 1
   }
