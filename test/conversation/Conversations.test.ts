@@ -38,7 +38,7 @@ describe("conversations", () => {
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: [[text("hi ", "there")]] })))
   )
 
-  it.effect("keep the order of each thread, and run as many threads at once as they may", () =>
+  it.effect("F084 keep the order of each thread, and run as many threads at once as they may", () =>
     Effect.gen(function* () {
       const troupe = yield* Troupe
       const startedAt = yield* Clock.currentTimeMillis
@@ -102,7 +102,7 @@ describe("conversations", () => {
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: parrot, settings: { runtime: { max_concurrent_turns: 2 } } })))
   )
 
-  it.effect("take a message once, however often and however fast a channel hands it in", () =>
+  it.effect("F024 take a message once, however often and however fast a channel hands it in", () =>
     Effect.gen(function* () {
       const troupe = yield* Troupe
       const accepted = yield* Effect.forEach(range(5), () => troupe.accept("hello", { externalId: "same" }), {

@@ -60,7 +60,7 @@ const joined = <A>(fiber: Fiber.Fiber<A>) => Fiber.join(fiber)
 const payment = [[ScriptedModel.toolCall("pay", { text: "once" })], [ScriptedModel.text("paid")]]
 
 describe("a disk that fails", () => {
-  it.effect("a message is refused with the reason, and is accepted when there is room again", () =>
+  it.effect("F093 a message is refused with the reason, and is accepted when there is room again", () =>
     Effect.gen(function* () {
       const conversations = yield* Conversations
       yield* break_()

@@ -124,7 +124,7 @@ describe("a message for a running turn", () => {
     )
   }
 
-  it.effect("that comes with the answer is answered as well, and both answers are sent", () =>
+  it.effect("F026 that comes with the answer is answered as well, and both answers are sent", () =>
     Effect.gen(function* () {
       const arrival = yield* later
       const sent: Array<Outbox.Delivery> = []

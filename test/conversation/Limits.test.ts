@@ -65,7 +65,7 @@ describe("a turn ends", () => {
     })
   )
 
-  it.effect("after three responses that were cut off, none of which is run", () =>
+  it.effect("F077 after three responses that were cut off, none of which is run", () =>
     Effect.gen(function* () {
       const ran: Array<string> = []
       const outcome = yield* say(
@@ -152,7 +152,7 @@ describe("a turn ends", () => {
     )
   )
 
-  it.effect("when something in the runtime breaks, even before it has begun", () =>
+  it.effect("F020 when something in the runtime breaks, even before it has begun", () =>
     Effect.gen(function* () {
       const troupe = yield* TestRuntime.TestRuntime
       const events = yield* Fixtures.recordEvents

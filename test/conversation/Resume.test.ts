@@ -330,7 +330,7 @@ describe("a turn", () => {
   )
 
   it.effect(
-    "goes on after the process was killed at any point of it",
+    "F016 F075 goes on after the process was killed at any point of it",
     () =>
       Effect.gen(function* () {
         const points: Array<string> = []

@@ -256,7 +256,7 @@ describe("a stop", () => {
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: () => [text("here")] })))
   )
 
-  it.effect("in any moment of a turn leaves one outcome, and says stopped only if it is", () =>
+  it.effect("F075 in any moment of a turn leaves one outcome, and says stopped only if it is", () =>
     Effect.gen(function* () {
       const said: Array<Conversations.StopOutcome> = []
       for (let moment = 1; said.length === moment - 1; moment++) {

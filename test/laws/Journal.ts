@@ -107,7 +107,7 @@ const accepting = (law: Law) => {
   }
 
   law(
-    "of 50 first deliveries at once exactly one is new",
+    "F024 of 50 first deliveries at once exactly one is new",
     Effect.gen(function* () {
       const { journal } = yield* Store.startProcess
       const inbound = message({ externalId: "same" })
@@ -133,7 +133,7 @@ const accepting = (law: Law) => {
   )
 
   law(
-    "the channel's cursor is stored with the message, and each channel has its own",
+    "F022 the channel's cursor is stored with the message, and each channel has its own",
     Effect.gen(function* () {
       const { journal } = yield* Store.startProcess
       assert.isNull(yield* journal.cursor("one"))
@@ -493,7 +493,7 @@ const turns = (law: Law) => {
 
 const atomicity = (law: Law) => {
   law(
-    "an operation that fails at any of its statements leaves nothing",
+    "F092 an operation that fails at any of its statements leaves nothing",
     Effect.gen(function* () {
       const process = yield* Store.startProcess
       const { claim, turnId } = yield* beginTurn(process)

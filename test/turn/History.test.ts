@@ -74,7 +74,7 @@ describe("the history that a model sees", () => {
     }
   )
 
-  it("is sound whatever a person, a model, a tool or a prompt file wrote", () => {
+  it("F044 F045 is sound whatever a person, a model, a tool or a prompt file wrote", () => {
     for (const text of ["", "  ", "\0", "\ud83d", "half \ude00 of it", "\0\ud800\0"]) {
       const entries = [
         Entries.user(1, { text, attachments: [{ name: text, mediaType: text, bytes: 1, path: text }] }),
