@@ -82,7 +82,7 @@ export const person = (message: Extract<Entry.Entry, { _tag: "UserMessage" }>, s
 
 export const switched = (entry: Extract<Entry.Entry, { _tag: "ModelSwitched" }>, style: Style): string => {
   const to = Plain.clipped(`${entry.to.provider}/${entry.to.model}`, 80)
-  return style.dim(`── ${to} answers from here on: ${Plain.clipped(entry.message, 200)} ──`)
+  return style.dim(`── ${to} is asked from here on: ${Plain.clipped(entry.message, 200)} ──`)
 }
 
 export const toolLine = (

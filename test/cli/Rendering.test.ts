@@ -125,6 +125,35 @@ describe("the view of a thread", () => {
     assert.strictEqual(printed, "hm\nyes\n")
   })
 
+  const switched = entry({
+    _tag: "ModelSwitched",
+    turnId,
+    step: 1,
+    from: { provider: "one", model: "main" },
+    to: { provider: "two", model: "org/spare\u001b[31m" },
+    code: "model:provider-failed",
+    message: "It is down"
+  })
+
+  it("says that another model is asked, and why, behind the thoughts of the one before", () => {
+    const { printed } = play([
+      started,
+      delta("hm", "reasoning"),
+      switched,
+      delta("ah", "reasoning"),
+      delta("yes"),
+      assistant("yes")
+    ])
+    assert.strictEqual(printed, "hm\n── two/org/spare␛[31m is asked from here on: It is down ──\nah\nyes\n")
+  })
+
+  it("still says so when the thread is read later", () => {
+    const stored = [switched, assistant("yes")].flatMap((item) => (item._tag === "Entry" ? [item.stored] : []))
+    const [first, second] = Transcript.render(stored, none).split("\n")
+    assert.match(first ?? "", /two\/org\/spare.*It is down/)
+    assert.strictEqual(second, "yes")
+  })
+
   it("shows a tool call in one line, with its one result", () => {
     const call = (phase: "started" | "completed") =>
       live({ _tag: "ToolCall", ...about, phase, callId, tool: "wait", detail: "`wait` seconds=1" })

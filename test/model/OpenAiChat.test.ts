@@ -887,6 +887,28 @@ describe("the request", () => {
     })
   )
 
+  it.live("describes tools as the family of the model takes them, and asks nothing that it cannot do", () =>
+    Effect.gen(function* () {
+      const bodyFor = (model: string) =>
+        Effect.map(
+          requestFor("go", { model, info: ModelTable.infoOf(model), reasoningEffort: "low" }),
+          ({ body }) => body
+        )
+      const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
+      const tool = (parameters: object) => ({
+        type: "function",
+        function: { name: "add", description: "Adds.", parameters }
+      })
+      const strict = tool({ ...schema, additionalProperties: false })
+      assert.deepStrictEqual((yield* bodyFor("gpt-4o"))["tools"], [
+        { ...strict, function: { ...strict.function, strict: true } }
+      ])
+      assert.deepStrictEqual((yield* bodyFor("deepseek-chat"))["tools"], [tool(schema)])
+      assert.notProperty(yield* bodyFor("gpt-4o"), "reasoning_effort")
+      assert.property(yield* bodyFor("gpt-5"), "reasoning_effort")
+    })
+  )
+
   it.live("sends no authorization without a key", () =>
     Effect.gen(function* () {
       const { headers } = yield* requestFor("go", { apiKey: undefined })
