@@ -1,7 +1,10 @@
 /** Tool calls of a turn: run one, or record that it was not run. Each ends with its one result in the journal. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { PersonWait } from "../../src/approval/PersonWait.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
@@ -31,7 +34,7 @@ export const run = Effect.fnUntraced(function* (
       session.unsettled.set(call.callId, undefined)
       // The call has a fiber of its own, so that an interruption of the turn becomes a result of the call. It starts at
       // once, so that there is never a call that cannot be cancelled yet.
-      const fiber = yield* Effect.forkChild(Effect.timed(toolCalls.run(tools, call)), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(timed(toolCalls.run(tools, call)), { startImmediately: true })
       const interrupted = Exit.isFailure(yield* Effect.exit(restore(Fiber.await(fiber))))
       if (interrupted) yield* toolCalls.cancel(call.callId)
       const [took, result] = yield* Fiber.join(fiber)
@@ -46,6 +49,25 @@ export const run = Effect.fnUntraced(function* (
     })
   )
 })
+
+/** How long it ran, the time a person took to allow it not counted, and what it gave. */
+const timed = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const person = yield* PersonWait
+    let waited = 0
+    const [took, result] = yield* run.pipe(
+      Effect.provideService(PersonWait, {
+        during: (wait) =>
+          Effect.acquireUseRelease(
+            Clock.currentTimeMillis,
+            () => person.during(wait),
+            (began) => Effect.map(Clock.currentTimeMillis, (now) => void (waited += now - began))
+          )
+      }),
+      Effect.timed
+    )
+    return [Duration.millis(Math.max(0, Duration.toMillis(took) - waited)), result] as const
+  })
 
 /** Records that calls were not run, or that nobody knows. */
 export const refuse = (

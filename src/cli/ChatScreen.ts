@@ -31,7 +31,7 @@ export const block = (
     question === undefined
       ? LineEditor.layout(editor, prompt, width)
       : asking(`${ChatView.question(question, none)}  [y]es  [n]o `, width, style)
-  const notes = note === "" ? [] : [style.dim(clip(note, width))]
+  const notes = note === "" ? [] : Width.wrap(note, width).map((row) => style.dim(row))
   const room = Math.max(1, height - 1 - input.rows.length - notes.length)
   const above = [...running(view, width, style).slice(-room), ...notes]
   const rows = [...above, ...input.rows]
@@ -45,17 +45,17 @@ const running = (view: ChatView.View, width: number, style: Style): ReadonlyArra
   const paint = view.partialIs === "reasoning" && view.partial !== "" ? style.dim : undefined
   const text = ChatView.live(view, none)
   if (text === "") return []
-  return text
-    .split("\n")
-    .flatMap((line, index) =>
-      index === 0 && view.partial !== ""
-        ? Width.rows(line, width).map((row) => (paint === undefined ? row : paint(row)))
-        : [style.dim(clip(line, width))]
-    )
+  const calls = view.running.size > 0
+  return text.split("\n").flatMap((line, index) => {
+    if (index === 0 && view.partial !== "") {
+      return Width.wrap(line, width).map((row) => (paint === undefined ? row : paint(row)))
+    }
+    return calls ? [style.dim(clip(line, width))] : Width.wrap(line, width).map((row) => style.dim(row))
+  })
 }
 
 const asking = (text: string, width: number, style: Style) => {
-  const rows = Width.rows(text, width)
+  const rows = Width.wrap(text, width)
   return {
     rows: rows.map((row, index) => (index === 0 ? style.asking(row) : row)),
     row: rows.length - 1,

@@ -23,6 +23,10 @@ export interface View {
   /** Details of calls whose result has not come, by id. */
   readonly details: ReadonlyMap<string, string>
   readonly questions: ReadonlyArray<Approvals.ApprovalRequest>
+  /** Words of the runtime that wait for what follows: the end of the turn may say the same. */
+  readonly notice: string
+  /** Why the model is about to be asked again, and when; empty while it is not. */
+  readonly retry: string
 }
 
 export const empty: View = {
@@ -32,7 +36,9 @@ export const empty: View = {
   streamed: "",
   running: new Map(),
   details: new Map(),
-  questions: []
+  questions: [],
+  notice: "",
+  retry: ""
 }
 
 /** The next view, and the text to print for good: nothing, or whole lines. */
@@ -56,6 +62,12 @@ export const withQuestions = (view: View, questions: ReadonlyArray<Approvals.App
 })
 
 const onEntry = (view: View, entry: Entry.Entry, style: Style): Step => {
+  const [next, text] = printed({ ...view, notice: "", retry: "" }, entry, style)
+  const notice = view.notice === "" || Transcript.isSaidByEnd(view.notice, entry) ? "" : view.notice
+  return [next, notice === "" ? text : `${style.dim(Plain.lines(notice))}\n${text}`]
+}
+
+const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
   switch (entry._tag) {
     case "UserMessage": {
       const [rest, text] = endPartial(view, style)
@@ -83,7 +95,7 @@ const onEntry = (view: View, entry: Entry.Entry, style: Style): Step => {
     }
     case "Notice": {
       const [rest, text] = endPartial(view, style)
-      return [rest, `${text}${style.dim(Plain.lines(entry.text))}\n`]
+      return [{ ...rest, notice: entry.text }, text]
     }
     case "TurnEnded": {
       const [rest, text] = endPartial(view, style)
@@ -100,7 +112,9 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
     case "TurnStarted":
       return [{ ...view, turn: true }, ""]
     case "ModelDelta":
-      return delta(view, event.kind, event.text, style)
+      return delta({ ...view, retry: "" }, event.kind, event.text, style)
+    case "ModelRetry":
+      return [{ ...view, turn: true, retry: retryOf(event) }, ""]
     case "ToolCall": {
       if (event.phase !== "started") {
         const running = new Map(view.running)
@@ -126,6 +140,13 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
     default:
       return [view, ""]
   }
+}
+
+/** Why a model is asked again and when, in one line. */
+export const retryOf = (event: Extract<Event.Event, { _tag: "ModelRetry" }>): string => {
+  const reason = Plain.line(event.reason).replace(/[.\s]+$/, "")
+  const seconds = Math.ceil(event.waitMillis / 1000)
+  return `${reason}; trying again in ${seconds} s (${event.retry} of ${event.retries})`
 }
 
 /** The detail begins with the tool's name, which stands in the line already. */
@@ -182,8 +203,10 @@ export const live = (view: View, style: Style): string => {
   const text = Plain.lines(view.partial)
   const partial = text === "" ? [] : [view.partialIs === "reasoning" ? style.dim(text) : text]
   const calls = [...view.running.values()].map(({ detail, tool }) => `  ${style.dim("…")} ${tool} ${style.dim(detail)}`)
-  const busy = view.turn && partial.length === 0 && calls.length === 0 ? [style.dim("…")] : []
-  return [...partial, ...calls, ...busy].join("\n")
+  const notice = view.notice === "" ? [] : [style.dim(Plain.lines(view.notice))]
+  const waiting = view.retry === "" ? "…" : `… ${view.retry}`
+  const busy = view.turn && partial.length + calls.length + notice.length === 0 ? [style.dim(waiting)] : []
+  return [...partial, ...notice, ...calls, ...busy].join("\n")
 }
 
 /** The question to be answered now. `detail` may have several lines. */

@@ -46,6 +46,12 @@ export const cleared = (editor: Editor): Editor => ({
   draft: []
 })
 
+/** The line with this text, the cursor at its end. */
+export const holding = (editor: Editor, text: string): Editor => {
+  const characters = Width.characters(text)
+  return { ...cleared(editor), text: characters, cursor: characters.length }
+}
+
 export const press = (editor: Editor, key: Key): readonly [Editor, Meaning] => {
   if (key.name === "paste-start") return edited({ ...editor, pasting: true })
   if (key.name === "paste-end") return edited({ ...editor, pasting: false })

@@ -1,5 +1,6 @@
 /** Threads as people read them: one block for each message, one line for each tool call with its one result. */
 import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Entry from "../thread/Entry.ts"
@@ -15,7 +16,7 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
   const results = new Map<string, Extract<Entry.Entry, { _tag: "ToolResult" }>>()
   for (const { entry } of entries) if (entry._tag === "ToolResult") results.set(entry.callId, entry)
   const shown = new Set<string>()
-  const blocks = entries.flatMap(({ at, entry }) => {
+  const blocks = entries.flatMap(({ at, entry }, index) => {
     switch (entry._tag) {
       case "UserMessage":
         return [`${style.dim(timeOf(at))} ${person(entry, style)}`]
@@ -31,7 +32,7 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
         // Its call is above, or before the stretch that was asked for.
         return shown.has(entry.callId) ? [] : [toolLine(entry.name, "", entry, style)]
       case "Notice":
-        return [style.dim(Plain.lines(entry.text))]
+        return isSaidByEnd(entry.text, entries[index + 1]?.entry) ? [] : [style.dim(Plain.lines(entry.text))]
       case "ModelSwitched":
         return [switched(entry, style)]
       case "TurnEnded":
@@ -85,19 +86,43 @@ export const switched = (entry: Extract<Entry.Entry, { _tag: "ModelSwitched" }>,
   return style.dim(`── ${to} is asked from here on: ${Plain.clipped(entry.message, 200)} ──`)
 }
 
-export const toolLine = (
-  name: string,
-  detail: string,
-  result: Pick<Extract<Entry.Entry, { _tag: "ToolResult" }>, "outcome" | "durationMillis" | "errorCode"> | undefined,
-  style: Style
-): string => {
+export const toolLine = (name: string, detail: string, result: Result | undefined, style: Style): string => {
   const call = `${Plain.clipped(name, 64)}${detail === "" ? "" : ` ${style.dim(detail)}`}`
   if (result === undefined) return `  ${style.dim("…")} ${call}`
   const time = style.dim(`(${duration(result.durationMillis)})`)
   if (result.outcome === "completed") return `  ${style.good("✓")} ${call} ${time}`
-  const why =
-    result.errorCode === undefined ? result.outcome : `${result.outcome}, ${Plain.clipped(result.errorCode, 80)}`
-  return `  ${style.bad("✗")} ${call} ${style.bad(why)} ${time}`
+  return `  ${style.bad("✗")} ${call} ${style.bad(troubleOf(result))} ${time}`
+}
+
+type Result = Pick<Extract<Entry.Entry, { _tag: "ToolResult" }>, "outcome" | "durationMillis" | "errorCode" | "data">
+
+/** Why a call has no success: its outcome, and its code where that says more. */
+const troubleOf = ({ data, errorCode, outcome }: Result): string => {
+  if (outcome === "denied") return isDenial(data) ? denials[data.details.reason] : outcome
+  const last = errorCode?.split(":").at(-1)
+  return errorCode === undefined || last === outcome || last?.startsWith(`${outcome}_`) === true
+    ? outcome
+    : `${outcome}, ${Plain.clipped(errorCode, 80)}`
+}
+
+const denials = {
+  denied: "denied",
+  expired: "denied, no answer in time",
+  "nobody-to-ask": "denied, nobody to ask",
+  cancelled: "denied, no longer asked"
+} as const
+
+const isDenial = Schema.is(
+  Schema.Struct({
+    details: Schema.Struct({ reason: Schema.Literals(["denied", "expired", "nobody-to-ask", "cancelled"]) })
+  })
+)
+
+/** Whether the end of a turn, told in one line, says what a notice right before it said. */
+export const isSaidByEnd = (notice: string, end: Entry.Entry | undefined): boolean => {
+  if (end?._tag !== "TurnEnded" || end.state === "answered") return false
+  const why = end.failure?.message ?? end.reason
+  return end.state === "stopped" || (why !== undefined && notice.toLowerCase().includes(why.toLowerCase()))
 }
 
 export const ending = (end: Extract<Entry.Entry, { _tag: "TurnEnded" }>, style: Style): string => {

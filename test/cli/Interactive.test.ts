@@ -81,4 +81,42 @@ describe.skipIf(!Tmux.isHere)(`chat in a terminal${Tmux.isHere ? "" : " (skipped
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     90_000
   )
+
+  it.live(
+    "takes what was typed before it was there, and goes on with a daemon that comes back on another port",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* Program.place
+        const files = yield* FileSystem.FileSystem
+        const first = yield* Program.daemon(at)
+        const before = yield* files.readFileString(join(at.data, "endpoint.json"))
+        const terminal = yield* Tmux.start(at, ["chat"], { columns: 60, rows: 24 })
+        yield* terminal.type("what is 3+4?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("3+4 = 7")
+        yield* terminal.shows("for what I understand.)")
+
+        first.process.kill("SIGKILL")
+        yield* first.ended
+        yield* terminal.shows("The daemon is away")
+        yield* terminal.type("what is 5+6?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("Not sent: ")
+        // What could not be sent stands in the line again.
+        yield* terminal.shows("\n› what is 5+6?")
+        yield* files.remove(join(at.data, "endpoint.json"))
+        yield* Program.daemon(at)
+        assert.notStrictEqual(urlOf(yield* files.readFileString(join(at.data, "endpoint.json"))), urlOf(before))
+        yield* terminal.gone("The daemon is away")
+        yield* terminal.press("Enter")
+        const after = yield* terminal.shows("5+6 = 11")
+        assert.strictEqual(after.split("› what is 5+6?").length, 2, after)
+        assert.strictEqual(after.split("› what is 3+4?").length, 2, after)
+        yield* terminal.press("C-d")
+        yield* terminal.ended
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
 })
+
+const urlOf = (endpoint: string): string | undefined => /"url":"([^"]+)"/.exec(endpoint)?.[1]

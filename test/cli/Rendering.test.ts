@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Answer from "../../src/cli/Answer.ts"
+import * as Beginning from "../../src/cli/Beginning.ts"
 import * as ChatScreen from "../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../src/cli/ChatView.ts"
 import * as LineEditor from "../../src/cli/LineEditor.ts"
@@ -14,7 +15,7 @@ import * as Width from "../../src/cli/Width.ts"
 import type { WatchItem } from "../../src/conversation/Conversations.ts"
 import type { Event } from "../../src/event/Event.ts"
 import { ApprovalId, CallId, MessageId, ThreadId, TurnId } from "../../src/Ids.ts"
-import type { Entry } from "../../src/thread/Entry.ts"
+import type { CallOutcome, Entry, StoredEntry } from "../../src/thread/Entry.ts"
 
 const rest = "0".repeat(26)
 const threadId = ThreadId.make(`thr_${rest}`)
@@ -186,6 +187,67 @@ describe("the view of a thread", () => {
     assert.deepStrictEqual(play([started, ask, ended("stopped")]).view.questions, [])
   })
 
+  it("says once how a turn ended that was not answered, also when a notice says the same", () => {
+    const notice = (text: string) => entry({ _tag: "Notice", turnId, text })
+    const failed = [user("hi"), started, notice("I could not answer: No luck"), ended("failed")]
+    const stopped = [user("hi"), started, notice("Stopped at your request."), ended("stopped")]
+    assert.strictEqual(play(failed).printed, "\n› hi\n[failed: no luck]\n")
+    assert.strictEqual(play(stopped).printed, "\n› hi\n[stopped]\n")
+    assert.strictEqual(
+      play([started, notice("Mind this."), ended("failed")]).printed,
+      "Mind this.\n[failed: no luck]\n"
+    )
+    assert.strictEqual(play([started, notice("Mind this."), assistant("yes")]).printed, "Mind this.\nyes\n")
+    for (const [items, end] of [
+      [failed, "[failed: no luck]"],
+      [stopped, "[stopped]"]
+    ] as const) {
+      const stored = items.flatMap((item) => (item._tag === "Entry" ? [item.stored] : []))
+      assert.strictEqual(Transcript.render(stored, none), `1970-01-01 00:00 › hi\n${end}\n`)
+    }
+  })
+
+  it("shows that the model is asked again, until it says something", () => {
+    const retry = live({
+      _tag: "ModelRetry",
+      ...about,
+      step: 1,
+      retry: 1,
+      retries: 3,
+      waitMillis: 1500,
+      reason: "The model server does not answer at 127.0.0.1:9."
+    })
+    const words = "… The model server does not answer at 127.0.0.1:9; trying again in 2 s (1 of 3)"
+    assert.strictEqual(ChatView.live(play([started, retry]).view, none), words)
+    assert.strictEqual(ChatView.live(play([started, retry, delta("so")]).view, none), "so")
+    assert.strictEqual(ChatView.live(play([started, retry, ended("failed")]).view, none), "")
+  })
+
+  it("says why a call has no success, and no more than once", () => {
+    const call = (outcome: CallOutcome, errorCode?: string, reason?: string) =>
+      Transcript.toolLine(
+        "t",
+        "",
+        {
+          outcome,
+          durationMillis: 5,
+          data: reason === undefined ? null : { details: { reason } },
+          ...(errorCode === undefined ? {} : { errorCode })
+        },
+        none
+      )
+    const denied = "tool_approval:denied"
+    assert.strictEqual(call("denied", denied), "  ✗ t denied (5 ms)")
+    assert.strictEqual(call("denied", denied, "denied"), "  ✗ t denied (5 ms)")
+    assert.strictEqual(call("denied", denied, "nobody-to-ask"), "  ✗ t denied, nobody to ask (5 ms)")
+    assert.strictEqual(call("denied", denied, "expired"), "  ✗ t denied, no answer in time (5 ms)")
+    assert.strictEqual(call("timeout", "tool:timeout"), "  ✗ t timeout (5 ms)")
+    assert.strictEqual(call("cancelled", "tool:cancelled"), "  ✗ t cancelled (5 ms)")
+    assert.strictEqual(call("invalid", "invalid_tool_arguments"), "  ✗ t invalid (5 ms)")
+    assert.strictEqual(call("failed", "bash:exit"), "  ✗ t failed, bash:exit (5 ms)")
+    assert.strictEqual(call("failed"), "  ✗ t failed (5 ms)")
+  })
+
   it("says how a turn ended that was not answered", () => {
     assert.strictEqual(play([started, delta("so f"), ended("failed")]).printed, "so f\n[failed: no luck]\n")
     assert.strictEqual(play([started, ended("stopped")]).printed, "[stopped]\n")
@@ -204,6 +266,74 @@ describe("the view of a thread", () => {
       assert.notMatch(printed + ChatView.live(view, none), active)
     })
   )
+})
+
+describe("words", () => {
+  it("stay whole where a row ends, under the text of their line", () => {
+    assert.deepStrictEqual(Width.wrap("one two three four", 9), ["one two", "three", "four"])
+    assert.deepStrictEqual(Width.wrap("  ✓ tool with detail", 12), ["  ✓ tool", "    with", "    detail"])
+    assert.deepStrictEqual(Width.wrap("/help     this is it too", 20), ["/help     this is it", "          too"])
+    assert.deepStrictEqual(Width.wrap("a verylongword b", 6), ["a", "verylo", "ngword", "b"])
+    assert.deepStrictEqual(Width.wrap("日本語日本", 6), ["日本語", "日本"])
+    assert.deepStrictEqual(Width.wrap("keep  two\n  and four", 40), ["keep  two", "  and four"])
+    const red = "\u001b[31mred words\u001b[39m"
+    assert.deepStrictEqual(Width.wrap(red, 5), ["\u001b[31mred", "words\u001b[39m"])
+  })
+
+  it.effect.prop(
+    "lose nothing but the blanks where a row ends, and always fit",
+    [Schema.String, Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 60 }))],
+    ([text, columns]) =>
+      Effect.sync(() => {
+        const plain = Plain.lines(text)
+        const rows = Width.wrap(plain, columns)
+        for (const row of rows) assert.isAtMost(Width.of(row), columns, JSON.stringify(row))
+        assert.strictEqual(rows.join("").replaceAll(/\s/g, ""), plain.replaceAll(/\s/g, ""))
+      })
+  )
+})
+
+describe("the beginning of a stretch", () => {
+  const stored = (items: ReadonlyArray<Entry>) => items.map((value, index) => ({ seq: index + 1, at: 0, entry: value }))
+  const message = (name: string): Entry => ({
+    _tag: "UserMessage",
+    messageId: MessageId.make(`msg_${name.repeat(26)}`),
+    channel: "console",
+    sender: {},
+    source: "person",
+    delivery: "now",
+    text: name,
+    attachments: []
+  })
+  const begin = (...names: ReadonlyArray<string>): Entry => ({
+    _tag: "TurnStarted",
+    turnId,
+    messageIds: names.map((name) => MessageId.make(`msg_${name.repeat(26)}`)),
+    agent: "troupe",
+    tools: []
+  })
+  const say: Entry = { _tag: "Notice", turnId, text: "x" }
+  const end: Entry = { _tag: "TurnEnded", turnId, state: "answered" }
+  const firstOf = (all: ReadonlyArray<StoredEntry>, wanted: number) => Beginning.whole(all, wanted)[0]?.seq
+
+  it("is that of a turn, with at least as much as is wanted", () => {
+    const all = stored([message("1"), begin("1"), say, end, message("2"), begin("2"), say, say, end])
+    assert.strictEqual(firstOf(all, 2), 5)
+    assert.strictEqual(firstOf(all, 6), 1)
+    assert.strictEqual(firstOf(all.slice(1), 6), 5)
+    assert.strictEqual(Beginning.above(all, none), "")
+    assert.strictEqual(Beginning.above(all.slice(4), none), "── 4 entries above; /history 9 shows all ──\n")
+  })
+
+  it("takes in what was said to it before the turn before it had ended", () => {
+    const all = stored([message("1"), begin("1"), message("2"), end, begin("2"), say, end])
+    assert.strictEqual(firstOf(all, 2), 1)
+  })
+
+  it("is where it was cut when it is one turn without a beginning", () => {
+    const all = stored([message("1"), begin("1"), say, say, say, say])
+    assert.strictEqual(firstOf(all.slice(2), 2), 5)
+  })
 })
 
 describe("the rows on the screen", () => {

@@ -18,6 +18,8 @@ export interface Terminal {
   readonly screen: (options?: { readonly colours: boolean }) => Effect.Effect<string>
   /** Waits until the screen shows it. */
   readonly shows: (text: string) => Effect.Effect<string>
+  /** Waits until the screen does not show it any more. */
+  readonly gone: (text: string) => Effect.Effect<void>
   /** Waits until the program has ended. */
   readonly ended: Effect.Effect<void>
 }
@@ -69,6 +71,8 @@ export const start = Effect.fnUntraced(function* (
             )
         })
       ),
+    gone: (text) =>
+      Effect.asVoid(Effect.repeat(screen(), { until: (shown) => !shown.includes(text), schedule: often })),
     ended: Effect.asVoid(
       Effect.repeat(tmux("has-session", "-t", "chat"), { until: ({ status }) => status !== 0, schedule: often })
     )

@@ -285,6 +285,36 @@ describe("a turn goes on", () => {
     })
   )
 
+  it.effect("when a person has taken their time: the time of the call is that of its work", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const events = yield* Fixtures.recordEvents
+      const accepted = yield* troupe.accept("go")
+      yield* events.until((event) => event._tag === "ApprovalRequested")
+      yield* TestClock.adjust("50 seconds")
+      const conversations = yield* Conversations
+      const { approvals } = yield* conversations.inspect(accepted.threadId)
+      for (const { approvalId } of approvals) {
+        yield* conversations.decide(accepted.threadId, approvalId, "approved", "owner")
+      }
+      yield* events.until((event) => event._tag === "ApprovalResolved")
+      yield* TestClock.adjust("3 seconds")
+      const { entries } = yield* troupe.outcome(accepted)
+      assert.deepStrictEqual(
+        entries.flatMap((entry) => (entry._tag === "ToolResult" ? [[entry.outcome, entry.durationMillis]] : [])),
+        [["completed", 3000]]
+      )
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: [[toolCall("pay", { text: "b" })], [text("paid")]],
+          settings: { tools: { approval: { require_approval: ["pay"] } } },
+          tools: Fixtures.tools(({ text }) => Effect.delay(Effect.succeed(text), "3 seconds"))
+        })
+      )
+    )
+  )
+
   it.effect("when a call is denied: the others of its response are not run and nobody is asked about them", () =>
     Effect.gen(function* () {
       const troupe = yield* TestRuntime.TestRuntime

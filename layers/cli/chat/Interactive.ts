@@ -4,13 +4,18 @@
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Stream from "effect/Stream"
+import type { Terminal } from "effect/Terminal"
+import * as Beginning from "../../../src/cli/Beginning.ts"
 import * as ChatScreen from "../../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
 import * as LineEditor from "../../../src/cli/LineEditor.ts"
@@ -18,11 +23,13 @@ import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as SlashCommand from "../../../src/cli/SlashCommand.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
+import * as Width from "../../../src/cli/Width.ts"
 import type * as Approvals from "../../../src/approval/Approvals.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../../src/client/Unreachable.ts"
 import type * as Watch from "../../../src/client/Watch.ts"
 import type { WatchItem } from "../../../src/conversation/Conversations.ts"
+import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Entry from "../../../src/thread/Entry.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
 import * as Client from "../commands/Client.ts"
@@ -37,6 +44,8 @@ type Happening =
   /** Whole lines to print. */
   | { readonly _tag: "Print"; readonly text: string }
   | { readonly _tag: "Note"; readonly text: string }
+  /** A message that the daemon did not take. */
+  | { readonly _tag: "NotSent"; readonly text: string; readonly why: string }
   | { readonly _tag: "Resized" }
   | { readonly _tag: "Gone"; readonly why: string }
   | { readonly _tag: "Closed" }
@@ -54,13 +63,31 @@ interface State {
   over: boolean
 }
 
-export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
+/** The chat, over a session that is opened while the keyboard is heard already. */
+export const chat = <E, R>(first: Threads.ThreadKey, session: Layer.Layer<TroupeClient | Session, E, R>) =>
+  Effect.gen(function* () {
+    const terminal = yield* Keys.terminal
+    const screen = yield* Screen.make(terminal)
+    const keyboard = yield* Keys.keyboard(terminal)
+    yield* Effect.raceFirst(
+      Effect.provide(conversation(first, { keyboard, screen, terminal }), session),
+      keyboard.givenUp
+    )
+  }).pipe(Effect.scoped)
+
+interface Seat {
+  readonly terminal: Terminal
+  readonly screen: Screen.Screen
+  readonly keyboard: Keys.Keyboard
+}
+
+const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { keyboard, screen, terminal }: Seat) {
   const client = yield* TroupeClient
   const { outStyle: style } = yield* Output
   const happenings = yield* Queue.unbounded<Happening>()
-  const terminal = yield* Keys.terminal
-  const screen = yield* Screen.make(terminal)
   const watching = yield* FiberHandle.make<void, never>()
+  // Messages go in the order in which they were typed, and one on its way is not broken off by going elsewhere.
+  const sending = yield* Semaphore.make(1)
   const state: State = {
     thread: first,
     view: ChatView.empty,
@@ -81,46 +108,70 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
       Effect.forkScoped
     )
 
-  const watch = Effect.fnUntraced(function* (thread: Threads.ThreadKey, from: number) {
-    const onCut: Watch.Options["onCut"] = () => tell({ _tag: "Note", text: "connection lost, trying again" })
+  const onCut: Watch.Cuts["onCut"] = () =>
+    tell({ _tag: "Note", text: "The daemon is away; this chat goes on when it is back. Ctrl+C leaves." })
+
+  const follow = <E extends { readonly message: string }>(
+    thread: Threads.ThreadKey,
+    items: Stream.Stream<TroupeRpcs.SentItem, E>
+  ) => {
     const asks = Effect.flatMap(client.Inspect({ thread }), ({ approvals }) =>
       tell({ _tag: "Questions", questions: approvals })
     )
-    yield* client.watch({ thread, from, onCut }).pipe(
+    return items.pipe(
       Stream.runForEach((item) =>
-        Effect.andThen(
-          tell({ _tag: "Item", thread, item }),
-          item._tag === "CaughtUp" ? Effect.andThen(tell({ _tag: "Note", text: "" }), asks) : Effect.void
-        )
+        item._tag === "Accepted"
+          ? Effect.void
+          : Effect.andThen(
+              tell({ _tag: "Item", thread, item }),
+              item._tag === "CaughtUp" ? Effect.andThen(tell({ _tag: "Note", text: "" }), asks) : Effect.void
+            )
       ),
       Effect.catch((error) => tell({ _tag: "Gone", why: describe(error) })),
       FiberHandle.run(watching)
     )
-  })
+  }
 
   const lastEntries = (thread: Threads.ThreadKey, limit: number) =>
-    Effect.map(Stream.runCollect(client.history({ thread, limit })), (pages) => pages.flat())
+    Effect.map(Stream.runCollect(client.history({ thread, limit: Math.min(1000, limit + Beginning.slack) })), (pages) =>
+      Beginning.whole(pages.flat(), limit)
+    )
 
   /** Goes to a thread: its last words first, then what happens. A thread that does not exist begins with a message. */
   const enter = Effect.fnUntraced(function* (thread: Threads.ThreadKey) {
-    yield* FiberHandle.clear(watching)
+    yield* sending.withPermit(FiberHandle.clear(watching))
     state.thread = thread
     state.view = ChatView.empty
-    const last = yield* lastEntries(thread, 20).pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(null)))
+    const last = yield* lastEntries(thread, opening).pipe(Effect.catchTag("ThreadNotFound", () => Effect.succeed(null)))
     yield* print(style.dim(`── ${Plain.line(thread)} ──\n`))
     if (last === null) return
     const begun = unfinished(last)
-    yield* print(Transcript.render(begun === undefined ? last : last.slice(0, begun), style))
+    const past = begun === undefined ? last : last.slice(0, begun)
+    yield* print(Beginning.above(last, style) + Transcript.render(past, style))
     const from = begun === undefined ? (last.at(-1)?.seq ?? 0) + 1 : (last[begun]?.seq ?? 1)
-    yield* watch(thread, from)
+    yield* follow(thread, client.watch({ thread, from, onCut }))
   })
 
+  /** What could not be sent is not lost: it stands in the line again, unless something else does by now. */
   const send = Effect.fnUntraced(function* (text: string) {
     const { thread } = state
-    const { seq } = yield* client.Send({ thread, text })
     const watched = yield* FiberHandle.get(watching)
-    if (watched._tag === "None" && state.thread === thread) yield* watch(thread, seq)
-  })
+    if (watched._tag === "Some") {
+      return yield* client.Send({ thread, text }).pipe(
+        Effect.asVoid,
+        Effect.catch((error) => tell({ _tag: "NotSent", text, why: describe(error) }))
+      )
+    }
+    const taken = yield* Deferred.make<boolean>()
+    yield* follow(
+      thread,
+      client.sendAndWatch({ thread, text }, { onCut }).pipe(
+        Stream.tap((item) => (item._tag === "Accepted" ? Deferred.succeed(taken, true) : Effect.void)),
+        Stream.ensuring(Deferred.succeed(taken, false))
+      )
+    )
+    if (!(yield* Deferred.await(taken))) yield* tell({ _tag: "NotSent", text, why: "see above" })
+  }, sending.withPermit)
 
   const command = Effect.fnUntraced(function* (text: string, parsed: SlashCommand.SlashCommand) {
     yield* print(`${style.dim(Plain.line(text))}\n`)
@@ -141,9 +192,11 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
       case "Status":
         return yield* print(Transcript.status(yield* client.Status(), style))
       case "History":
-        return yield* Stream.runForEach(
-          Transcript.stretches(client.history({ thread: state.thread, limit: parsed.limit })),
-          (entries) => print(Transcript.render(entries, style))
+        return yield* Transcript.stretches(client.history({ thread: state.thread, limit: parsed.limit })).pipe(
+          Stream.zipWithIndex,
+          Stream.runForEach(([entries, index]) =>
+            print((index === 0 ? Beginning.above(entries, style) : "") + Transcript.render(entries, style))
+          )
         )
       case "Thread":
         return yield* enter(yield* Client.threadKey(parsed.name))
@@ -244,6 +297,11 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
           state.note = happening.text
           return ""
         })
+      case "NotSent":
+        return Effect.sync(() => {
+          if (state.editor.text.length === 0) state.editor = LineEditor.holding(state.editor, happening.text)
+          return `${style.bad(`Not sent: ${Plain.lines(happening.why)}`)}\n`
+        })
       case "Gone":
         return Effect.succeed(`${style.bad(Plain.lines(happening.why))}\n`)
       case "Closed":
@@ -256,14 +314,12 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
     }
   }
 
-  yield* greet
+  yield* print(yield* greeting)
   yield* enter(first)
-  const keys = yield* terminal.readInput
   const resizes = yield* terminal.size
-  yield* Stream.fromQueue(keys).pipe(
-    Stream.runForEach((input) =>
-      Effect.flatMap(Clock.currentTimeMillis, (at) => tell({ _tag: "Key", key: Keys.toKey(input), at }))
-    ),
+  yield* keyboard.ready
+  yield* Stream.fromQueue(keyboard.pressed).pipe(
+    Stream.runForEach(({ at, key }) => tell({ _tag: "Key", key, at })),
     Effect.andThen(tell({ _tag: "Closed" })),
     Effect.forkScoped
   )
@@ -277,9 +333,12 @@ export const chat = Effect.fnUntraced(function* (first: Threads.ThreadKey) {
     let text = ""
     for (const happening of batch) text += yield* take(happening)
     const size = { columns: yield* screen.columns, height: yield* screen.height }
-    yield* screen.show(text, ChatScreen.block(state, size, style))
+    yield* screen.show(Width.wrap(text, size.columns - 1).join("\n"), ChatScreen.block(state, size, style))
   }
-}, Effect.scoped)
+})
+
+/** How many entries of a thread one sees when one comes to it, and a few more for the sake of whole turns. */
+const opening = 20
 
 /** Ctrl+C within this many milliseconds of the last one leaves. */
 const twice = 2000
@@ -287,7 +346,7 @@ const twice = 2000
 /** Keys this soon after a question appears, in milliseconds, still belong to the line. */
 const hesitation = 500
 
-const greet = Effect.gen(function* () {
+const greeting = Effect.gen(function* () {
   const output = yield* Output
   const { embedded } = yield* Session
   const status = yield* (yield* TroupeClient).Status()
@@ -295,9 +354,7 @@ const greet = Effect.gen(function* () {
   const own = embedded
     ? dim("\nNo daemon was running: this one ends with the chat. `troupe` starts one that stays.")
     : ""
-  yield* output.out(
-    `${bold(`Troupe ${status.version}`)} ${dim(`· ${Plain.line(Transcript.modelName(status))} · /help`)}${own}\n`
-  )
+  return `${bold(`Troupe ${status.version}`)} ${dim(`· ${Plain.line(Transcript.modelName(status))} · /help`)}${own}\n`
 })
 
 const newName = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).slice(0, 19).replaceAll(/[:T]/g, "-"))

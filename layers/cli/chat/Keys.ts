@@ -1,15 +1,67 @@
 /** The keyboard, key by key. Ctrl+C is a key like any other while this is open. */
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import type { UserInput } from "effect/Terminal"
+import * as Stream from "effect/Stream"
+import type { Terminal, UserInput } from "effect/Terminal"
 import type { Key } from "../../../src/cli/LineEditor.ts"
 
 /** A terminal whose keys never end the input by themselves. */
 export const terminal = NodeTerminal.make(() => false)
 
 export const toKey = ({ input, key }: UserInput): Key => ({ ...key, input: Option.getOrElse(input, () => "") })
+
+export interface Pressed {
+  readonly key: Key
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export interface Keyboard {
+  readonly pressed: Queue.Dequeue<Pressed, Cause.Done>
+  /** Ctrl+C was pressed before there was a chat to take it. */
+  readonly givenUp: Effect.Effect<void>
+  /** From now on the chat takes what is pressed. */
+  readonly ready: Effect.Effect<void>
+}
+
+/**
+ * The keyboard from the first moment on, also while the chat is not there yet. A line end that the terminal itself has
+ * translated, before it was told to leave keys alone, is the Enter it was.
+ */
+export const keyboard = Effect.fnUntraced(function* (from: Terminal) {
+  const pressed = yield* Queue.unbounded<Pressed, Cause.Done>()
+  const givenUp = yield* Deferred.make<void>()
+  let ready = false
+  let pasting = false
+  const take = Effect.fnUntraced(function* (input: UserInput) {
+    const key = toKey(input)
+    if (key.name === "paste-start") pasting = true
+    if (key.name === "paste-end") pasting = false
+    if (!ready && key.ctrl && key.name === "c") yield* Deferred.succeed(givenUp, undefined)
+    const isEnter = !ready && !pasting && key.name === "enter"
+    yield* Queue.offer(pressed, {
+      key: isEnter ? { ...key, name: "return" } : key,
+      at: yield* Clock.currentTimeMillis
+    })
+  })
+  yield* Stream.fromQueue(yield* from.readInput).pipe(
+    Stream.runForEach(take),
+    Effect.andThen(Queue.end(pressed)),
+    Effect.forkScoped
+  )
+  return {
+    pressed,
+    givenUp: Deferred.await(givenUp),
+    ready: Effect.sync(() => {
+      ready = true
+    })
+  } satisfies Keyboard
+})
 
 /** Waits for a yes or a no. Ctrl+C, Ctrl+D and Escape are a no. */
 export const yesOrNo = Effect.gen(function* () {

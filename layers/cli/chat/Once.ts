@@ -148,6 +148,9 @@ const progress = Effect.fnUntraced(function* (view: ChatView.View, item: Exclude
   const output = yield* Output
   const [next, text] = ChatView.next(view, item, output.errStyle)
   if (item._tag === "Entry" && item.stored.entry._tag === "ToolResult") yield* output.err(text)
+  if (item._tag === "Live" && item.event._tag === "ModelRetry") {
+    yield* output.err(`${output.errStyle.dim(`  … ${ChatView.retryOf(item.event)}`)}\n`)
+  }
   return next
 })
 

@@ -31,7 +31,7 @@ export const run = (common: Client.Common, flags: Flags) =>
         )
       }
       const { chat } = yield* Effect.promise(() => import("../chat/Interactive.ts"))
-      return yield* Effect.provide(chat(thread), Session.layer(common))
+      return yield* chat(thread, Session.layer(common))
     }
     const text = flags.once === "-" ? yield* StandardInput.text : flags.once
     if (Inbound.isBlank(text)) return yield* usage("The message is blank.")
