@@ -60,7 +60,7 @@ const wrapLine = (line: string, columns: number): ReadonlyArray<string> => {
   return [...found, row + spaces.slice(0, rest)]
 }
 
-const pieces = /\u001b\[[\d;]*m|\t| +|[^\u001b\t ]+|\u001b/g
+const pieces = /\t| +|\p{Cc}\[[\d;]*m|[^\p{Cc} ]+|\p{Cc}/gu
 
 /** Where no spaces are written between words, a row may end after each character. */
 const wordsOf = (piece: string): ReadonlyArray<string> => {
@@ -78,7 +78,7 @@ const wordsOf = (piece: string): ReadonlyArray<string> => {
 }
 
 const hangOf = (line: string, columns: number): number => {
-  const plain = line.replaceAll(/\u001b\[[\d;]*m/g, "")
+  const plain = line.replaceAll(/\p{Cc}\[[\d;]*m/gu, "")
   const column = of(/^\S+(?: \S+)? {2,}(?=\S)/u.exec(plain)?.[0] ?? "")
   const mark = of(/^ *(?:(?:[›✓✗…?•*-]|\d+[.)]) +)?/u.exec(plain)?.[0] ?? "")
   const hang = Math.max(column, mark)

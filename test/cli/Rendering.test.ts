@@ -309,8 +309,7 @@ describe("the beginning of a stretch", () => {
     _tag: "TurnStarted",
     turnId,
     messageIds: names.map((name) => MessageId.make(`msg_${name.repeat(26)}`)),
-    agent: "troupe",
-    tools: []
+    agent: "troupe"
   })
   const say: Entry = { _tag: "Notice", turnId, text: "x" }
   const end: Entry = { _tag: "TurnEnded", turnId, state: "answered" }

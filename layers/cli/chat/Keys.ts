@@ -13,7 +13,7 @@ import type { Key } from "../../../src/cli/LineEditor.ts"
 /** A terminal whose keys never end the input by themselves. */
 export const terminal = NodeTerminal.make(() => false)
 
-export const toKey = ({ input, key }: UserInput): Key => ({ ...key, input: Option.getOrElse(input, () => "") })
+const toKey = ({ input, key }: UserInput): Key => ({ ...key, input: Option.getOrElse(input, () => "") })
 
 export interface Pressed {
   readonly key: Key
