@@ -21,7 +21,7 @@ export const section = Key.key(
   "Pausing for a while."
 )
 
-interface Read {
+export interface Read {
   readonly runtime: typeof Runtime.section.Type
   readonly tools: { readonly wait: typeof section.Type }
 }
