@@ -4,6 +4,7 @@ import type * as Channels from "../../src/channel/Channels.ts"
 import type * as Deliveries from "../../src/channel/Deliveries.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
+import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import type * as ToolContext from "../../src/tool/ToolContext.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
@@ -37,10 +38,11 @@ export interface Surroundings {
   readonly channels: Channels.Channels["Service"]
   readonly deliveries: Deliveries.Deliveries["Service"]
   readonly steering: Steering.Steering
+  readonly toolCalls: ToolCalls.ToolCalls["Service"]
   readonly ownerId: string
 }
 
-export const make = ({ channels, deliveries, ownerId, steering }: Surroundings): Endings => {
+export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Surroundings): Endings => {
   /** What goes to the outbox: nothing where the client reads the thread itself. A channel that is down still gets it. */
   const repliesOf = Effect.fnUntraced(function* (
     { channel, chat }: ToolContext.TurnScope,
@@ -61,10 +63,23 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
     }))
   })
 
+  /** A result for every call that has none, so that the history stays valid. */
+  const settled = (session: Session.Session): Effect.Effect<ReadonlyArray<Entry.Entry>> => {
+    const { doubt, pending, turnId } = session.state()
+    return Effect.forEach(pending, (call, index) =>
+      Effect.map(toolCalls.replay(call.name), (replay) => {
+        const heldBack = session.unsettled.get(call.callId)
+        if (heldBack !== undefined) return heldBack
+        const begun = session.unsettled.has(call.callId) || (index === 0 && TurnState.mayHaveRun(doubt, replay))
+        return TurnEntries.refused(turnId, call, begun ? TurnEntries.unknownOutcome : TurnEntries.turnEnded)
+      })
+    )
+  }
+
   const end = Effect.fnUntraced(function* (session: Session.Session, ending: Ending) {
     if (session.state().ended !== undefined) return
     const scope = TurnScope.of(session, ownerId)
-    const entries = [...settled(session), ...ending.entries]
+    const entries = [...(yield* settled(session)), ...ending.entries]
     const folded = entries.reduce(TurnState.apply, session.state())
     const { failure, reason, state } = ending
     const replies = yield* repliesOf(scope, folded.answers, entries)
@@ -141,17 +156,6 @@ export const make = ({ channels, deliveries, ownerId, steering }: Surroundings):
  */
 const catchUp = ({ begin, refresh }: Session.Session) =>
   Effect.catchDefect(Effect.andThen(begin, refresh), (defect) => Effect.logError("A thread could not be read", defect))
-
-/** A result for every call that has none, so that the history stays valid. */
-const settled = (session: Session.Session): ReadonlyArray<Entry.Entry> => {
-  const { inDoubt, pending, turnId } = session.state()
-  return pending.map((call, index) => {
-    const heldBack = session.unsettled.get(call.callId)
-    if (heldBack !== undefined) return heldBack
-    const mayHaveRun = session.unsettled.has(call.callId) || (inDoubt && index === 0)
-    return TurnEntries.refused(turnId, call, mayHaveRun ? TurnEntries.unknownOutcome : TurnEntries.turnEnded)
-  })
-}
 
 const stoppedText = "Stopped at your request."
 const parkedText =

@@ -9,6 +9,7 @@ import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
+import * as TurnState from "../../src/turn/TurnState.ts"
 import type * as Session from "./Session.ts"
 import type * as TurnCapabilities from "./TurnCapabilities.ts"
 
@@ -24,11 +25,11 @@ export const run = Effect.fnUntraced(function* (
   session: Session.Session,
   { effects, tools }: Tools,
   call: Entry.ToolCallRequest,
-  inDoubt: boolean
+  doubt: TurnState.Doubt
 ): Effect.fn.Return<void, Journal.ClaimLost> {
   const { turnId } = session.run
   const replay = yield* toolCalls.replay(call.name)
-  if (inDoubt && replay === "unknown") return yield* refuse(session, [call], TurnEntries.unknownOutcome)
+  if (doubt === "crashed" && replay === "unknown") return yield* refuse(session, [call], TurnEntries.unknownOutcome)
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       session.unsettled.set(call.callId, undefined)
@@ -38,7 +39,10 @@ export const run = Effect.fnUntraced(function* (
       const interrupted = Exit.isFailure(yield* Effect.exit(restore(Fiber.await(fiber))))
       if (interrupted) yield* toolCalls.cancel(call.callId)
       const [took, result] = yield* Fiber.join(fiber)
-      const entry = TurnEntries.resulted(turnId, call, result, took)
+      const entry =
+        replay !== "safe" && TurnState.mayHaveRun(doubt, replay) && notRun.has(result.outcome)
+          ? TurnEntries.refused(turnId, call, TurnEntries.notRunAgain(result))
+          : TurnEntries.resulted(turnId, call, result, took)
       if (interrupted && result.outcome === "cancelled" && replay !== "unknown") {
         // It may run again: if the turn is left for another life of the process, it will, and has no result yet.
         session.unsettled.set(call.callId, entry)
@@ -49,6 +53,9 @@ export const run = Effect.fnUntraced(function* (
     })
   )
 })
+
+/** Outcomes of a call that its tool never got. They say nothing of what it did in another life of the process. */
+const notRun: ReadonlySet<Entry.CallOutcome> = new Set(["denied", "invalid", "skipped"])
 
 /** How long it ran, the time a person took to allow it not counted, and what it gave. */
 const timed = <A, E, R>(run: Effect.Effect<A, E, R>) =>

@@ -56,6 +56,7 @@ const make = Effect.gen(function* () {
     channels: yield* Channels.Channels,
     deliveries: yield* Deliveries.Deliveries,
     steering,
+    toolCalls,
     ownerId: settings.runtime.owner_id
   })
 
@@ -181,9 +182,10 @@ const make = Effect.gen(function* () {
         yield* foldArrived(session)
         return yield* respond(session, prepared)
       case "RunCall":
-        return !next.inDoubt && (yield* steering.isUrgent(session))
+        return !TurnState.mayHaveRun(next.doubt, yield* toolCalls.replay(next.call.name)) &&
+          (yield* steering.isUrgent(session))
           ? yield* ToolStep.refuse(session, session.state().pending, TurnEntries.newerMessage)
-          : yield* ToolStep.run(toolCalls, session, prepared, next.call, next.inDoubt)
+          : yield* ToolStep.run(toolCalls, session, prepared, next.call, next.doubt)
       case "RefuseCalls":
         return yield* ToolStep.refuse(session, next.calls, next)
       case "Guide":

@@ -34,6 +34,13 @@ export const unknownOutcome: Refusal = {
   text: "The process ended while this call was running. Whether it had its effect is not known: check before you repeat it."
 }
 
+/** The result of a call that another life of the process was running, and that may not run again. */
+export const notRunAgain = ({ errorCode, text }: ToolResult.ToolResult): Refusal => ({
+  outcome: "unknown",
+  code: errorCode ?? unknownOutcome.code,
+  text: `${unknownOutcome.text} It was not run again: ${text}`
+})
+
 /** The result of a call that its tool gave none for. */
 export const refused = (turnId: Ids.TurnId, call: Entry.ToolCallRequest, why: Refusal): ResultEntry => ({
   _tag: "ToolResult",

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
+import type * as Tool from "../tool/Tool.ts"
 import * as ToolName from "../tool/ToolName.ts"
 
 /** Bounds of one turn. */
@@ -29,6 +30,8 @@ const failuresBeforeGuidance = 2
 export const unfinished = "unfinished"
 /** Finish reasons after which the last call may be incomplete. */
 const cutReasons = new Set([unfinished, "length", "content-filter", "error"])
+/** A denial has it also where the call may have run in another life of the process, so that its outcome is unknown. */
+const deniedCode = "tool_approval:denied"
 const callLimitCode = "turn:max_tool_calls"
 /** How much of a result takes part in comparing iterations. */
 const iterationSampleChars = 240
@@ -41,6 +44,17 @@ export interface Answer {
   readonly format: Entry.AnswerFormat | undefined
 }
 
+/**
+ * What may have become of the first pending call in an earlier life of the process. `crashed`: that life died, or could not write
+ * a result, so the call may have run. `left`: that life ended on purpose and noted what became of a call that may not run twice;
+ * one that may was broken off without a result.
+ */
+export type Doubt = "none" | "left" | "crashed"
+
+/** Whether a call of such a tool may have had an effect. */
+export const mayHaveRun = (doubt: Doubt, replay: Tool.Replay): boolean =>
+  doubt === "crashed" || (doubt === "left" && replay === "idempotent")
+
 export interface TurnState {
   readonly turnId: Ids.TurnId
   /** How it ended, when it has. */
@@ -52,8 +66,7 @@ export interface TurnState {
   readonly toolCalls: number
   /** Calls of the last response that have no result yet, in order. */
   readonly pending: ReadonlyArray<Entry.ToolCallRequest>
-  /** The process died after the last journaled entry: the first pending call may have been running. */
-  readonly inDoubt: boolean
+  readonly doubt: Doubt
   /** The last response was cut off, so its calls may be incomplete and must not run. */
   readonly cut: boolean
   /** Answers given so far: responses without calls. More than one when a message folded in after an answer. */
@@ -81,7 +94,7 @@ export interface TurnState {
 
 export type Next =
   | { readonly _tag: "AskModel" }
-  | { readonly _tag: "RunCall"; readonly call: Entry.ToolCallRequest; readonly inDoubt: boolean }
+  | { readonly _tag: "RunCall"; readonly call: Entry.ToolCallRequest; readonly doubt: Doubt }
   /** Record these calls as not run, each with this outcome and these words. */
   | {
       readonly _tag: "RefuseCalls"
@@ -102,7 +115,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   steps: 0,
   toolCalls: 0,
   pending: [],
-  inDoubt: false,
+  doubt: "none",
   cut: false,
   answers: [],
   answered: false,
@@ -207,21 +220,18 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
       text: "This call was not run: the turn has used up its tool calls."
     }
   }
-  return { _tag: "RunCall", call: first, inDoubt: state.inDoubt }
+  return { _tag: "RunCall", call: first, doubt: state.doubt }
 }
 
-/**
- * A life that ended on purpose leaves no call in doubt: it ended between calls, or has noted what became of them. A crash,
- * which the journal counts, does, and so does a store that could not take a result.
- */
 const applyResumption = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "TurnResumed" }>): TurnState => {
-  const crashed = entry.attempt > state.lives || entry.storeFailed === true
-  return { ...state, lives: entry.attempt, inDoubt: state.pending.length > 0 && (state.inDoubt || crashed) }
+  const crashed = state.doubt === "crashed" || entry.attempt > state.lives || entry.storeFailed === true
+  const doubt = state.pending.length === 0 ? "none" : crashed ? "crashed" : "left"
+  return { ...state, lives: entry.attempt, doubt }
 }
 
 const applyResponse = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "AssistantMessage" }>): TurnState => {
   const usage = addUsage(state.usage, entry.usage)
-  const base = { ...state, steps: entry.step, usage, inDoubt: false, iteration: [], denied: false }
+  const base: TurnState = { ...state, steps: entry.step, usage, doubt: "none", iteration: [], denied: false }
   if (entry.calls.length > 0) {
     const cut = cutReasons.has(entry.finishReason)
     return { ...base, pending: entry.calls, answered: false, cut }
@@ -243,11 +253,11 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
   const next: TurnState = {
     ...state,
     pending,
-    inDoubt: false,
+    doubt: "none",
     cut: state.cut && !done,
     toolCalls: state.toolCalls + (entry.outcome === "skipped" || state.cut ? 0 : 1),
     callsUsedUp: state.callsUsedUp || overLimit,
-    denied: !done && (state.denied || entry.outcome === "denied"),
+    denied: !done && (state.denied || entry.outcome === "denied" || entry.errorCode === deniedCode),
     toolsUsed: state.toolsUsed.includes(entry.name) ? state.toolsUsed : [...state.toolsUsed, entry.name],
     callCounts: reachedTool(entry) ? increment(state.callCounts, ToolName.canonical(entry.name)) : state.callCounts,
     format: formatOf(entry) ?? state.format,

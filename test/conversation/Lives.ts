@@ -65,6 +65,8 @@ export const killedAt = <A>(
       Effect.flatMap(start(store, make, at, scope), (context) => Effect.provideContext(use, context))
     )
     const ended = yield* Effect.raceFirst(Deferred.await(dead), Effect.as(Fiber.join(life), undefined))
+    // Those who used it are gone as well; nobody waits for what they were doing.
+    life.interruptUnsafe()
     if (ended === undefined) yield* Fixtures.whileTimePasses(Scope.close(scope, Exit.void))
     return ended
   })
@@ -90,8 +92,8 @@ export const endedAt = <A>(
       Effect.flatMap(start(store, make, at, scope), (context) => Effect.provideContext(use, context))
     )
     const point = yield* Effect.raceFirst(Deferred.await(asked), Effect.as(Fiber.join(life), undefined))
+    life.interruptUnsafe()
     yield* Fixtures.whileTimePasses(Scope.close(scope, Exit.void), "6 seconds")
-    yield* Fiber.interrupt(life)
     return point
   })
 

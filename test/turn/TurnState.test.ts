@@ -16,7 +16,7 @@ const word = (...entries: ReadonlyArray<Entry.Entry>): string => {
   const decision = next(...entries)
   switch (decision._tag) {
     case "RunCall":
-      return `run ${decision.call.callId.slice(-1)}${decision.inDoubt ? " in doubt" : ""}`
+      return `run ${decision.call.callId.slice(-1)}${decision.doubt === "crashed" ? " in doubt" : ""}`
     case "RefuseCalls":
       return `refuse ${decision.calls.map(({ callId }) => callId.slice(-1)).join("")}: ${decision.code}`
     case "GiveUp":
