@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Endpoint, fileName } from "../../src/rpc/Endpoint.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -13,7 +14,13 @@ import * as NodeProcess from "../storage/NodeProcess.ts"
 import * as PrivateFile from "../storage/PrivateFile.ts"
 import * as Address from "./Address.ts"
 
-/** Announces the server for the life of the layer. Built last, so that whoever finds the file finds the server up. */
+/** How often it is looked whether the file is still there. */
+const interval = "2 seconds"
+
+/**
+ * Announces the server for the life of the layer, and again when the file is deleted. Built last, so that whoever finds the
+ * file finds the server up.
+ */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const directory = yield* DataDirectory
@@ -23,14 +30,19 @@ export const layer = Layer.effectDiscard(
     const { pid } = yield* NodeProcess.self
     const path = directory.file(fileName)
     const text = yield* encode({ url: Address.urlOf(server.address), pid, incarnation: id, version })
-    yield* Effect.acquireRelease(
-      Effect.mapError(
-        PrivateFile.write(path, `${text}\n`),
-        (error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })
-      ),
-      // The lock on the directory is still held, so the file is still ours.
-      () => Effect.ignore(files.remove(path, { force: true }))
+    const announce = PrivateFile.write(path, `${text}\n`)
+    // Another process may have taken the directory since, and what is there then is of that one.
+    const withdraw = files.readFileString(path).pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(format)),
+      Effect.flatMap(({ incarnation }) => (incarnation === id ? files.remove(path, { force: true }) : Effect.void)),
+      Effect.ignore
     )
+    yield* Effect.acquireRelease(
+      Effect.mapError(announce, (error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })),
+      () => withdraw
+    )
+    const announceAgain = Effect.flatMap(files.exists(path), (exists) => (exists ? Effect.void : announce))
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(announceAgain), Schedule.spaced(interval)))
   })
 )
 

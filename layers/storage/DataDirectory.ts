@@ -5,6 +5,7 @@
  * platform (`$XDG_DATA_HOME/troupe`, `~/.local/share/troupe`, `~/Library/Application Support/troupe`, `%APPDATA%\troupe`).
  */
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -16,6 +17,7 @@ import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as Directories from "./Directories.ts"
@@ -32,21 +34,18 @@ export const layerExisting: Layer.Layer<DataDirectory, DataDirectoryUnusable, Cl
 )
 
 /** The directory, made and held by this process for the scope of the layer. Fails at once when another process holds it. */
-export const layerLocked: Layer.Layer<DataDirectory, DataDirectoryInUse | DataDirectoryUnusable, Settings | Platform> =
-  Layer.effect(
-    DataDirectory,
-    Effect.suspend(() => Effect.flatMap(Settings, hold))
-  )
+export const layerLocked: Layer.Layer<
+  DataDirectory | HeldLock,
+  DataDirectoryInUse | DataDirectoryUnusable,
+  Settings | Platform
+> = Layer.effectContext(Effect.suspend(() => Effect.flatMap(Settings, hold)))
 
 /** The same for a command that needs nothing else of the settings. */
 export const layerLockedByCommand: Layer.Layer<
-  DataDirectory,
+  DataDirectory | HeldLock,
   DataDirectoryInUse | DataDirectoryUnusable,
   ClientSettings | Platform
-> = Layer.effect(
-  DataDirectory,
-  Effect.suspend(() => Effect.flatMap(ClientSettings, hold))
-)
+> = Layer.effectContext(Effect.suspend(() => Effect.flatMap(ClientSettings, hold)))
 
 // Loaded when it is needed: the clients of a daemon read the directory and open no database.
 const lock = Effect.promise(() => import("./DirectoryLock.ts"))
@@ -83,8 +82,7 @@ const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
   yield* warnIfOpen(path)
   const directory = DataDirectory.of({ path, file: (name) => paths.join(path, name) })
   const { acquire } = yield* lock
-  yield* acquire(directory)
-  return directory
+  return Context.make(HeldLock, yield* acquire(directory)).pipe(Context.add(DataDirectory, directory))
 })
 
 const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>

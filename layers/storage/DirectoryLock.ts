@@ -5,18 +5,23 @@
  * the process ends in whatever way, so there is no stale lock to recognise, and of any number of processes that start at once
  * exactly one gets it. What `lock.json` says is only for the message to the others.
  *
+ * A lock is as good as the file that it is on: when `lock.db` is deleted or replaced, another process can lock the new one.
+ * So the holder looks at it from time to time, takes what is there as well, and learns whether another one was faster.
+ *
  * Nothing else in this process may open `lock.db`: POSIX drops a process's locks on a file when any of its descriptors of that
  * file is closed.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { HeldLock } from "../../src/storage/HeldLock.ts"
 import { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
@@ -24,7 +29,49 @@ import * as NodeSqlite from "./NodeSqlite.ts"
 /** Takes the lock for the current scope, or fails at once with the holder's process id. */
 export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
   directory: DataDirectory["Service"]
-): Effect.fn.Return<void, DataDirectoryInUse | DataDirectoryUnusable, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<
+  HeldLock["Service"],
+  DataDirectoryInUse | DataDirectoryUnusable,
+  FileSystem.FileSystem | Scope.Scope
+> {
+  const files = yield* FileSystem.FileSystem
+  const scope = yield* Effect.scope
+  yield* take(directory)
+  yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
+  const current = Effect.map(
+    Effect.option(files.stat(directory.file(lockName))),
+    Option.map(({ dev, ino }) => `${dev}:${Option.getOrElse(ino, () => 0n)}`)
+  )
+  const own = new Set(Option.toArray(yield* current))
+
+  const takeAnew = Effect.gen(function* () {
+    const attempt = yield* Scope.fork(scope)
+    yield* take(directory).pipe(
+      Scope.provide(attempt),
+      Effect.onError(() => Scope.close(attempt, Exit.void))
+    )
+    for (const file of Option.toArray(yield* current)) own.add(file)
+    yield* announce(directory)
+    yield* Effect.logWarning("The lock of the data directory was deleted or replaced; this daemon has taken it anew", {
+      path: directory.path
+    })
+    return true
+  }).pipe(
+    Effect.catchTags({
+      DataDirectoryInUse: () => Effect.succeed(false),
+      // Where this process can lock nothing, no other one can.
+      DataDirectoryUnusable: () => Effect.succeed(true)
+    }),
+    Effect.provideService(FileSystem.FileSystem, files)
+  )
+  return HeldLock.of({
+    look: Effect.flatMap(current, (now) =>
+      Option.exists(now, (file) => own.has(file)) ? Effect.succeed(true) : takeAnew
+    )
+  })
+})
+
+const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.resultCode(error))
   yield* refuseOtherKinds(directory)
   const handle = yield* NodeSqlite.open({
@@ -39,7 +86,6 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
       (error) => Effect.fail(unusable(error))
     )
   )
-  yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
 })
 
 const lockName = "lock.db"
@@ -90,9 +136,17 @@ const announce = Effect.fnUntraced(function* (directory: DataDirectory["Service"
   )
 })
 
+// Only its own name: another process may have taken the directory since.
 const withdraw = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const files = yield* FileSystem.FileSystem
-  yield* Effect.ignore(files.remove(holderFile(directory), { force: true }))
+  const { pid } = yield* NodeProcess.self
+  yield* files.readFileString(holderFile(directory)).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Holder)),
+    Effect.flatMap((holder) =>
+      holder.pid === pid ? files.remove(holderFile(directory), { force: true }) : Effect.void
+    ),
+    Effect.ignore
+  )
 })
 
 const inUse = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {

@@ -1,12 +1,16 @@
 /**
  * Notices that the database file was deleted, moved away, replaced or emptied under this process. What would be written from
  * then on would go into a file that nobody can open again, so writes are refused; all that was written before is saved beside.
+ *
+ * It also looks at the lock on the directory. When another process got it, that one works on what is owed, and this one writes
+ * nothing any more until it is started again.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import { HeldLock } from "../../src/storage/HeldLock.ts"
 import { SqliteClient } from "./SqliteClient.ts"
 
 /** How often the file is looked at. Messages that are accepted in between are among what is saved. */
@@ -19,7 +23,10 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
     const files = yield* FileSystem.FileSystem
     const look = Effect.map(Effect.option(files.stat(sqlite.path)), Option.map(identityOf))
     const own = yield* look
+    const lock = yield* Effect.serviceOption(HeldLock)
+    const isHeld = Option.isSome(lock) ? lock.value.look : Effect.succeed(true)
     let missing = false
+    let taken = false
 
     const lost = Effect.gen(function* () {
       yield* sqlite.refuseWrites(true)
@@ -35,13 +42,28 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
       )
     })
 
-    const lookAgain = Effect.flatMap(look, (now) => {
+    const tellTaken = Effect.gen(function* () {
+      yield* sqlite.refuseWrites(true)
+      yield* Effect.logError(
+        "Another process has taken the data directory, whose lock was deleted or replaced under this daemon. " +
+          "This one takes no messages any more: stop it",
+        { path: sqlite.path }
+      )
+    })
+
+    const lookAgain = Effect.gen(function* () {
+      if (taken) return
+      taken = !(yield* isHeld)
+      yield* taken ? tellTaken : lookAtFile
+    }).pipe(Effect.withSpan("storage.presence"))
+
+    const lookAtFile = Effect.flatMap(look, (now) => {
       const same = Option.isSome(own) && Option.isSome(now) && isSame(own.value, now.value)
       if (same !== missing) return Effect.void
       missing = !same
       if (missing) return lost
       return Effect.andThen(sqlite.refuseWrites(false), Effect.logInfo("The database file is in its place again"))
-    }).pipe(Effect.withSpan("storage.presence"))
+    })
     return { look: sqlite.path === ":memory:" ? Effect.void : lookAgain }
   })
 

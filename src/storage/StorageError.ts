@@ -120,7 +120,7 @@ const troubles: Record<StorageTrouble, string> = {
   io: "the disk reports errors. Look into the system's log, and take a backup if you can.",
   busy: "another process holds the database. End that one if it goes on.",
   moved:
-    "its file was deleted, moved or replaced under the daemon. Stop the daemon, put back the file, or the copy that its log names, and start it again."
+    "its file, or the lock beside it, was deleted, moved or replaced under the daemon. Stop the daemon, put back the file, or the copy that its log names, and start it again."
 }
 
 const remedies: Record<DatabaseUnusable["reason"], string> = {

@@ -1,14 +1,17 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Scope from "effect/Scope"
 import * as DataDirectoryLive from "../../layers/storage/DataDirectory.ts"
 import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as Processes from "./fixtures/Processes.ts"
 
@@ -131,6 +134,70 @@ describe("the lock", () => {
       yield* locked
       assert.deepStrictEqual(yield* files.readDirectory(path), ["lock.db"])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  const held = (path: string) =>
+    Effect.map(
+      Layer.build(Layer.fresh(DataDirectoryLive.layerLocked).pipe(Layer.provide(given({ data_dir: path })))),
+      (context) => Context.get(context, HeldLock)
+    )
+
+  for (const [name, lose] of [
+    ["is deleted", (files: FileSystem.FileSystem, path: string) => files.remove(`${path}/lock.db`)],
+    [
+      "is replaced",
+      (files: FileSystem.FileSystem, path: string) =>
+        Effect.andThen(
+          files.writeFileString(`${path}/lock.other`, ""),
+          files.rename(`${path}/lock.other`, `${path}/lock.db`)
+        )
+    ]
+  ] as const) {
+    it.live(`whose file ${name} is taken anew`, () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const path = yield* files.makeTempDirectoryScoped()
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const lock = yield* held(path)
+            assert.isTrue(yield* lock.look)
+            yield* lose(files, path)
+            assert.isTrue(yield* lock.look)
+            assert.strictEqual(
+              (yield* Effect.flip(open(DataDirectoryLive.layerLocked, path)))._tag,
+              "DataDirectoryInUse"
+            )
+          })
+        )
+        yield* open(DataDirectoryLive.layerLocked, path)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    )
+  }
+
+  it.live(
+    "whose file is deleted is lost to a process that was faster, and left alone from then on",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const path = yield* folder("taken")
+        yield* files.writeFileString(`${path}/go`, "")
+        const outer = yield* Effect.scope
+        const other = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const lock = yield* held(`${path}/data`)
+            yield* files.remove(`${path}/data/lock.db`)
+            const other = yield* Processes.start("holdDirectory.ts", path).pipe(Scope.provide(outer))
+            assert.deepStrictEqual([yield* other.line, yield* other.line], ["ready", `held ${other.pid}`])
+            assert.isFalse(yield* lock.look)
+            assert.isFalse(yield* lock.look)
+            return other
+          })
+        )
+        assert.include(yield* files.readFileString(`${path}/data/lock.json`), `"pid":${other.pid}`)
+        const error = yield* Effect.flip(open(DataDirectoryLive.layerLocked, `${path}/data`))
+        assert.include(error.message, `process ${other.pid} (since 2`)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
   )
 
   const folder = Effect.fnUntraced(function* (name: string) {

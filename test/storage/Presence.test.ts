@@ -15,6 +15,7 @@ import * as EnvironmentLive from "../../layers/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { HeldLock } from "../../src/storage/HeldLock.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import { message } from "../laws/Messages.ts"
 
@@ -96,6 +97,29 @@ describe("a database file under a running process", () => {
         yield* look
         yield* accept(message({ externalId: "1" }))
         assert.isNull(yield* (yield* StorageHealth).failing)
+      }).pipe(Effect.provide(store(path)))
+    )
+  )
+})
+
+describe("a lock under a running process", () => {
+  it.live("that another process took ends the writing here for good", () =>
+    inPlace((path) =>
+      Effect.gen(function* () {
+        const { accept } = yield* Journal
+        let mine = true
+        const look = Effect.sync(() => mine)
+        const presence = yield* Presence.make.pipe(Effect.provideService(HeldLock, { look }))
+        yield* presence.look
+        yield* accept(message({ externalId: "1" }))
+        mine = false
+        yield* presence.look
+        assert.strictEqual((yield* Effect.flip(accept(message({ externalId: "2" })))).reason, "moved")
+        // The other one may have worked on what this one has in memory.
+        mine = true
+        yield* presence.look
+        assert.strictEqual((yield* Effect.flip(accept(message({ externalId: "2" })))).reason, "moved")
+        assert.isNotNull(yield* (yield* StorageHealth).failing)
       }).pipe(Effect.provide(store(path)))
     )
   )
