@@ -1,4 +1,4 @@
-/** The prompt files of an installation: `main.md`, `policies/*.md`, `channels/<channel>.md` in `[llm].prompts_dir`. */
+/** The prompt files of an installation: `main.md`, `compact.md`, `policies/*.md`, `channels/<channel>.md` in `[llm].prompts_dir`. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -25,6 +25,12 @@ export const mainPrompt = Effect.gen(function* () {
   if (file !== "") return yield* named(file)
   if (llm.system_prompt !== undefined && llm.system_prompt.trim() !== "") return llm.system_prompt
   return (yield* optional(`${llm.prompts_dir}/main.md`)) ?? SystemPrompt.defaultMainPrompt
+})
+
+/** What a model is told that summarises a conversation: `compact.md`, else the built-in text. */
+export const compaction = Effect.gen(function* () {
+  const { llm } = yield* Settings.Settings
+  return (yield* optional(`${llm.prompts_dir}/compact.md`)) ?? SystemPrompt.defaultCompactionPrompt
 })
 
 /** Policies in the order of their names. */

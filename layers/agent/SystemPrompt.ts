@@ -20,6 +20,7 @@ const make = Effect.gen(function* () {
     timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
   })
   return SystemPrompt.SystemPrompt.of({
+    compaction: yield* PromptFiles.compaction,
     compose: Effect.fn("SystemPrompt.compose")(function* ({ agent, tools, turn }) {
       const conventions = yield* Cache.get(channels, turn.channel)
       return [

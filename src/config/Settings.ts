@@ -44,6 +44,7 @@ const rules: ReadonlyArray<Rule<SettingsValue>> = [
   ...Observability.rules,
   ...Providers.rules,
   ...Llm.rules,
+  ...Memory.rules,
   ...Orchestration.rules,
   ...Tools.rules
 ]

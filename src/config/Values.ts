@@ -30,6 +30,9 @@ export const Bool = value({
 export const NumberBetween = (minimum: number, maximum: number) =>
   number(`a number from ${minimum} to ${maximum}`, (n) => n >= minimum && n <= maximum)
 
+/** A part of a whole, also quoted. */
+export const Ratio = number("a number above 0 and at most 1", (n) => n > 0 && n <= 1)
+
 /** A whole number within bounds, also quoted. */
 export const IntBetween = (minimum: number, maximum: number) =>
   number(`a whole number from ${minimum} to ${maximum}`, (n) => Number.isSafeInteger(n) && n >= minimum && n <= maximum)

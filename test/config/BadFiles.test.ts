@@ -51,12 +51,16 @@ const badFiles: ReadonlyArray<BadFile> = [
   {
     name: "a key unlike any other",
     text: "[memory]\ncolour = 1",
-    says: ["  - memory.colour: found an unknown key; expected one of max_history_messages"]
+    says: [
+      "  - memory.colour: found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates"
+    ]
   },
   {
     name: "a key that needs quotes, of a length nobody wants to read",
     text: `[memory]\n"a b${"c".repeat(100)}" = 1`,
-    says: [`  - memory."a b${"c".repeat(57)}…": found an unknown key; expected one of max_history_messages`]
+    says: [
+      `  - memory."a b${"c".repeat(57)}…": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates`
+    ]
   },
   {
     name: "values of the wrong kind",
@@ -91,6 +95,23 @@ const badFiles: ReadonlyArray<BadFile> = [
       "  - tools.wait.enabled: found a list; expected true or false",
       "  - tools.wait.max_milliseconds: found a table; expected a whole number from 1 to 540000",
       "  - memory.max_history_messages: found a negative whole number; expected a whole number of at least 1"
+    ]
+  },
+  {
+    name: "wrong limits of a history",
+    text: "[memory]\nmax_history_tokens = 0\ncontext_ratio_before_compact = 0\nnotify_compaction_updates = true",
+    says: [
+      "  - memory.max_history_tokens: found a whole number; expected a whole number of at least 1",
+      "  - memory.context_ratio_before_compact: found a whole number; expected a number above 0 and at most 1",
+      '  - memory.notify_compaction_updates: found a boolean; expected one of "off", "brief", "full"'
+    ]
+  },
+  {
+    name: "a summary that may take longer than its turn",
+    text: "[memory]\ncompaction_timeout_seconds = 121\ncontext_ratio_before_compact = 1",
+    says: [
+      "  - memory.compaction_timeout_seconds: found a longer time than [runtime].agent_timeout_seconds; expected at most 120 seconds, after which the turn ends",
+      "      shorten it, or lengthen [runtime].agent_timeout_seconds"
     ]
   },
   {
@@ -301,7 +322,9 @@ const badFiles: ReadonlyArray<BadFile> = [
   {
     name: "a key that would write on the terminal",
     text: '[memory]\n"\u009b2J\u202e" = 1',
-    says: ['  - memory."\\u009b2J\\u202e": found an unknown key; expected one of max_history_messages']
+    says: [
+      '  - memory."\\u009b2J\\u202e": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates'
+    ]
   },
   {
     name: "a public server without a token (localhost is only a name)",
