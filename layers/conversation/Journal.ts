@@ -344,9 +344,12 @@ const takeUp = Effect.fnUntraced(function* (
   }
 })
 
-/** Where history begins after these entries; 1 when none of them trims it. */
+/** Where history begins after these entries; 1 when none of them makes it shorter. */
 const trimOf = (entries: ReadonlyArray<Entry.Entry>): number =>
-  entries.reduce((from, entry) => (entry._tag === "HistoryTrimmed" ? Math.max(from, entry.keepFrom) : from), 1)
+  entries.reduce((from, entry) => {
+    if (entry._tag === "HistoryTrimmed") return Math.max(from, entry.keepFrom)
+    return entry._tag === "Compacted" ? Math.max(from, entry.readFrom) : from
+  }, 1)
 
 interface Work {
   readonly step: number
@@ -356,10 +359,10 @@ interface Work {
   readonly outputTokens: number
 }
 
-/** What model responses among the entries add to the turn's row. */
+/** What models that were asked for the entries add to the turn's row. */
 const workOf = (entries: ReadonlyArray<Entry.Entry>): Work | undefined =>
   entries.reduce<Work | undefined>((work, entry) => {
-    if (entry._tag !== "AssistantMessage") return work
+    if (entry._tag !== "AssistantMessage" && entry._tag !== "Compacted") return work
     return {
       step: entry.step,
       provider: entry.provider,

@@ -101,6 +101,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
       about = { ...about, startedAt: stored.at }
     }
     if (stored.entry._tag === "HistoryTrimmed") entries = from(entries, stored.entry.keepFrom)
+    if (stored.entry._tag === "Compacted") entries = from(entries, stored.entry.readFrom)
   }
   const committed = Effect.suspend(() =>
     events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: nextSeq - 1 })

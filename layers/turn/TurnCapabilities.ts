@@ -24,6 +24,7 @@ export const make = (
 
   const infoOf = (log: ReadonlyArray<Entry.StoredEntry>): HistoryCapability.Info => ({
     totalMessages: History.countMessages(log),
+    summarised: History.isSummarised(log),
     maxHistoryMessages: maxHistoryMessages ?? null
   })
   const history = {
@@ -31,10 +32,19 @@ export const make = (
     trim: (keepLatest: number) =>
       Effect.sync((): HistoryCapability.Trimmed => {
         const log = entries()
+        const now = infoOf(log)
+        if (keepLatest >= now.totalMessages) return { ...now, removedMessages: 0 }
         const keepFrom = History.keepFrom(log, keepLatest, turnId)
-        const left = infoOf(log.filter(({ seq }) => seq >= keepFrom))
-        const removedMessages = infoOf(log).totalMessages - left.totalMessages
-        if (removedMessages > 0) asked.push({ _tag: "HistoryTrimmed", turnId, keepFrom, removedMessages })
+        const trimmed = (removedMessages: number): Entry.Entry => ({
+          _tag: "HistoryTrimmed",
+          turnId,
+          keepFrom,
+          removedMessages
+        })
+        const last = { seq: (log.at(-1)?.seq ?? 0) + 1, at: 0, entry: trimmed(0) }
+        const left = infoOf([...log.filter(({ seq }) => seq >= keepFrom), last])
+        const removedMessages = now.totalMessages - left.totalMessages
+        if (removedMessages > 0) asked.push(trimmed(removedMessages))
         return { ...left, removedMessages }
       })
   }

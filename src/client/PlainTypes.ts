@@ -278,6 +278,19 @@ export type Entry =
       readonly failure?: Failure
     }
   | {
+      readonly _tag: "Compacted"
+      readonly turnId: string
+      readonly step: number
+      readonly how: "summary"
+      readonly summary: string
+      readonly keepFrom: number
+      readonly readFrom: number
+      readonly tokensBefore: number
+      readonly provider: string
+      readonly model: string
+      readonly usage: Usage
+    }
+  | {
       readonly _tag: "HistoryTrimmed"
       readonly turnId: string
       readonly keepFrom: number
@@ -327,6 +340,14 @@ export type Event =
       readonly to: ModelName
       readonly reason: string
     })
+  | (OfTurn & {
+      readonly _tag: "Compaction"
+      readonly step: number
+      readonly phase: "started" | "completed" | "failed"
+      readonly notify: "off" | "brief" | "full"
+      readonly detail: string
+      readonly summary?: string
+    })
   | (OfTurn & { readonly _tag: "Reasoning"; readonly step: number; readonly text: string })
   | (OfTurn & {
       readonly _tag: "ToolCall"
@@ -354,5 +375,12 @@ export type Event =
       readonly usage: Usage
       readonly toolsUsed: ReadonlyArray<string>
       readonly shouldReply: boolean
+      readonly compactionPerformed: boolean
+      readonly tokenTrace: {
+        readonly turn: number
+        readonly session: number
+        readonly sessionBeforeCompaction?: number
+        readonly sessionAfterCompaction?: number
+      }
     })
   | (OfTurn & { readonly _tag: "TurnFailed"; readonly state: TurnEnd; readonly failure: Failure })

@@ -114,6 +114,10 @@ export const AnswerFormat = Schema.Struct({
 })
 export type AnswerFormat = typeof AnswerFormat.Type
 
+/** How a history was made shorter. `summary`: a model wrote what stands for it. */
+export const CompactionKind = Schema.Literals(["summary"])
+export type CompactionKind = typeof CompactionKind.Type
+
 export const Entry = Schema.TaggedUnion({
   /** A message was accepted. Not yet seen by any turn. */
   UserMessage: {
@@ -188,6 +192,23 @@ export const Entry = Schema.TaggedUnion({
     state: TurnEnd,
     reason: Schema.optionalKey(Schema.String),
     failure: Schema.optionalKey(Failure)
+  },
+  /**
+   * What began before `keepFrom` is shown to the model as this summary from here on; messages of this turn and all that came
+   * later stay as they are. The log keeps everything. `step`: responses of the turn so far. `tokensBefore`: how long the
+   * history was. `usage`: what the summary took. Nothing before `readFrom` is needed any more to go on.
+   */
+  Compacted: {
+    turnId: Ids.TurnId,
+    step: Schema.Int,
+    how: CompactionKind,
+    summary: Schema.String,
+    keepFrom: Schema.Int,
+    readFrom: Schema.Int,
+    tokensBefore: Schema.Int,
+    provider: Schema.String,
+    model: Schema.String,
+    usage: Usage
   },
   /** Entries before `keepFrom` are no longer part of what the model sees. They stay in the log. */
   HistoryTrimmed: { turnId: Ids.TurnId, keepFrom: Schema.Int, removedMessages: Schema.Int }

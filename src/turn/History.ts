@@ -14,6 +14,7 @@ import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
+import * as Compaction from "./Compaction.ts"
 import * as ResponseParts from "./ResponseParts.ts"
 
 export interface Options {
@@ -28,7 +29,9 @@ export interface Options {
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
-  const messages = trim(collect(entries, options), options).flatMap((unit) => unit.parts)
+  const before = Compaction.standing(entries)
+  const units = trim(collect(entries, before, options), options)
+  const messages = [...summaryMessages(before), ...units.flatMap((unit) => unit.parts)]
   const last = messages.at(-1)
   // The turn loop asks only where something is to be answered. This is for histories that it did not write.
   const answerable = last !== undefined && last.role !== "assistant"
@@ -39,16 +42,38 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Optio
   ])
 }
 
-/** Messages a person would count: what people and agents said, not the plumbing between. */
+/** What of these entries is shown and begins before `end`, as any model may read it; without what stands for older ones. */
+export const shownBefore = (entries: ReadonlyArray<Entry.StoredEntry>, end: number): ReadonlyArray<Prompt.Message> =>
+  collect(
+    entries.filter(({ seq }) => seq < end),
+    Compaction.standing(entries),
+    {}
+  ).flatMap((unit) => unit.parts)
+
+/** The two messages that stand for what a compaction has replaced. */
+const summaryMessages = ({ summary }: Compaction.Standing): ReadonlyArray<Prompt.Message> =>
+  summary === undefined ? [] : [userMessage(summaryRequest), assistantText(summary)]
+
+const summaryRequest = "Summarise our conversation so far, so that we can go on from there."
+
+/** For a model that finds the task once more behind a summary of its own work on it. */
+const goOn =
+  "(Some of what this asks for has been done already: the summary above tells what. Go on from there, and do not begin again.)"
+
+/** Messages a person would count: what people and agents said, not the plumbing between. A summary counts as one. */
 export const countMessages = (entries: ReadonlyArray<Entry.StoredEntry>): number =>
-  entries.filter(({ entry }) => entry._tag === "UserMessage" || entry._tag === "AssistantMessage").length
+  Compaction.visible(entries).length + (isSummarised(entries) ? 1 : 0)
+
+/** Whether a summary stands for older messages. */
+export const isSummarised = (entries: ReadonlyArray<Entry.StoredEntry>): boolean =>
+  Compaction.standing(entries).summary !== undefined
 
 /**
  * The `seq` from which on the last `keep` messages are left. What the running turn has said and heard is always kept, so
  * a turn cannot saw off the branch it sits on.
  */
 export const keepFrom = (entries: ReadonlyArray<Entry.StoredEntry>, keep: number, turnId: Ids.TurnId): number => {
-  const counted = entries.filter(({ entry }) => entry._tag === "UserMessage" || entry._tag === "AssistantMessage")
+  const counted = Compaction.visible(entries)
   const end = (entries.at(-1)?.seq ?? 0) + 1
   const wanted = keep === 0 ? end : (counted.at(-keep)?.seq ?? entries[0]?.seq ?? end)
   return Math.min(wanted, startOfTurn(entries, turnId) ?? end)
@@ -80,7 +105,8 @@ type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
 
 const collect = (
   entries: ReadonlyArray<Entry.StoredEntry>,
-  { reader, turnId: running }: Options
+  before: Compaction.Standing,
+  { reader, turnId: running }: Partial<Options>
 ): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const results = new Map<Ids.CallId, ResultEntry>()
@@ -98,7 +124,9 @@ const collect = (
   }
   /** What was asked in turns that came to nothing, since the last that came to something. */
   const unanswered = new Set<string>()
-  return entries.flatMap(({ entry }): ReadonlyArray<Unit> => {
+  const units = (stored: Entry.StoredEntry): ReadonlyArray<Unit> => {
+    const { entry } = stored
+    if (Compaction.hides(before, stored)) return []
     switch (entry._tag) {
       case "TurnStarted":
       case "MessagesFolded":
@@ -124,7 +152,12 @@ const collect = (
       default:
         return []
     }
-  })
+  }
+  if (!before.midTurn || before.turnId === undefined) return entries.flatMap(units)
+  // The messages of the turn come first, for it stood there when its work was summarised.
+  const first = entries.filter(({ seq }) => seq < before.keepFrom).flatMap(units)
+  const later = entries.filter(({ seq }) => seq >= before.keepFrom).flatMap(units)
+  return first.length === 0 ? later : [...first, userUnit(before.turnId, goOn), ...later]
 }
 
 const trim = (units: ReadonlyArray<Unit>, options: Options): ReadonlyArray<Unit> => {
@@ -233,6 +266,9 @@ const isJsonArray = (value: Schema.Json): value is Schema.JsonArray => Array.isA
 
 /** A model may call what no tool can be named. Its servers refuse to be told so. */
 const sendableName = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || ToolName.unknown
+
+/** As every provider takes it. */
+export const sendable = (text: string): string => blankSafe(clean(text))
 
 /** Providers refuse NUL and halves of surrogate pairs. */
 const clean = (text: string): string => text.toWellFormed().replaceAll("\0", "\u{FFFD}")

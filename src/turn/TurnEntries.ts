@@ -7,6 +7,7 @@ import type * as ToolResult from "../tool/ToolResult.ts"
 type Log = ReadonlyArray<Entry.StoredEntry>
 type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
+type CompactedEntry = Extract<Entry.Entry, { _tag: "Compacted" }>
 
 /** Why a call has no result of its own. */
 export interface Refusal {
@@ -103,3 +104,33 @@ export const lastModel = (log: Log): { readonly provider: string; readonly model
     ? { provider: last.provider, model: last.model }
     : { provider: "", model: "" }
 }
+
+/** Tokens of a turn and of what its model read last. */
+export interface TokenTrace {
+  /** All that the turn took, in and out, summaries included. */
+  readonly turn: number
+  /** How long the history was in the last response. */
+  readonly session: number
+  readonly sessionBeforeCompaction?: number
+  /** Known when a response came after the compaction. */
+  readonly sessionAfterCompaction?: number
+}
+
+export const tokenTrace = (log: Log, turnId: Ids.TurnId, usage: Entry.Usage): TokenTrace => {
+  const own = log.flatMap(({ entry }) => (entry._tag === "UserMessage" || entry.turnId !== turnId ? [] : [entry]))
+  const compacted = own.findLastIndex((entry) => entry._tag === "Compacted")
+  const first = own.find((entry) => entry._tag === "Compacted")
+  const read = own.findLastIndex((entry) => entry._tag === "AssistantMessage")
+  const last = own[read]
+  const session = last?._tag === "AssistantMessage" ? last.usage.inputTokens + last.usage.outputTokens : 0
+  return {
+    turn: usage.inputTokens + usage.outputTokens,
+    session,
+    ...(first?._tag === "Compacted" ? { sessionBeforeCompaction: first.tokensBefore } : {}),
+    ...(first !== undefined && read > compacted ? { sessionAfterCompaction: session } : {})
+  }
+}
+
+/** The compactions of the turn. */
+export const compactions = (log: Log, turnId: Ids.TurnId): ReadonlyArray<CompactedEntry> =>
+  log.flatMap(({ entry }) => (entry._tag === "Compacted" && entry.turnId === turnId ? [entry] : []))

@@ -50,6 +50,10 @@ const switches = Metric.counter("troupe_model_switches_total", {
   description: "Times another model took over, by the one that was left and why",
   incremental: true
 })
+const compactions = Metric.counter("troupe_compactions_total", {
+  description: "Attempts to make a history shorter, by how and what came of it",
+  incremental: true
+})
 const calls = Metric.counter("troupe_tool_calls_total", {
   description: "Tool calls that have their result, by tool and outcome",
   incremental: true
@@ -73,6 +77,13 @@ export const retried = ({ model, provider }: Asked) =>
 export const responded = ({ model, provider }: Asked, seconds: number) =>
   Metric.update(Metric.withAttributes(responseSeconds, { provider, model }), seconds)
 
+/** What became of an attempt that did not make the history shorter. */
+export type FailedCompaction = "blank" | "longer" | "failed" | "timeout"
+
+/** A history was not made shorter; those that were are counted where they are journaled. */
+export const notCompacted = (how: Entry.CompactionKind, outcome: FailedCompaction) =>
+  Metric.update(Metric.withAttributes(compactions, { how, outcome }), 1)
+
 /** What the figures of a turn need to know of it. */
 export interface Turn {
   /** Names that a model makes up must not become series of their own. */
@@ -90,20 +101,25 @@ export const journaled = (turn: Turn, entries: ReadonlyArray<Entry.Entry>, now: 
 const count = (turn: Turn, entry: Entry.Entry, now: number, context: Context.Context<never>): void => {
   const add = (metric: Metric.Counter<number>, attributes: Record<string, string>, amount = 1) =>
     Metric.withAttributes(metric, attributes).updateUnsafe(amount, context)
+  const addTokens = (asked: Asked, usage: Entry.Usage) => {
+    for (const [kind, amount] of Object.entries({
+      input: usage.inputTokens,
+      output: usage.outputTokens,
+      cached: usage.cachedInputTokens ?? 0,
+      reasoning: usage.reasoningTokens ?? 0
+    })) {
+      if (amount > 0) add(tokens, { ...asked, kind }, amount)
+    }
+  }
   switch (entry._tag) {
     case "AssistantMessage": {
       const { model, provider, usage } = entry
       add(responses, { provider, model, finish_reason: entry.finishReason })
-      for (const [kind, amount] of Object.entries({
-        input: usage.inputTokens,
-        output: usage.outputTokens,
-        cached: usage.cachedInputTokens ?? 0,
-        reasoning: usage.reasoningTokens ?? 0
-      })) {
-        if (amount > 0) add(tokens, { provider, model, kind }, amount)
-      }
-      return
+      return addTokens({ provider, model }, usage)
     }
+    case "Compacted":
+      add(compactions, { how: entry.how, outcome: "performed" })
+      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage)
     case "ModelSwitched":
       return add(switches, { ...entry.from, code: entry.code })
     case "ToolResult": {

@@ -76,6 +76,8 @@ export interface TurnState {
   /** What was declared for the next answer. */
   readonly format: Entry.AnswerFormat | undefined
   readonly usage: Entry.Usage
+  /** How often the history was made shorter in this turn. */
+  readonly compactions: number
   readonly toolsUsed: ReadonlyArray<string>
   /** Calls that reached their tool, by the name of the tool. */
   readonly callCounts: ReadonlyMap<string, number>
@@ -121,6 +123,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   answered: false,
   format: undefined,
   usage: { inputTokens: 0, outputTokens: 0 },
+  compactions: 0,
   toolsUsed: [],
   callCounts: new Map(),
   unreadableResponses: 0,
@@ -150,6 +153,8 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
       return { ...state, answered: false, iterations: [], unreadableResponses: 0 }
     case "Guidance":
       return { ...state, guidanceDue: undefined }
+    case "Compacted":
+      return { ...state, compactions: state.compactions + 1, usage: addUsage(state.usage, entry.usage) }
     default:
       return state
   }

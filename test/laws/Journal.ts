@@ -489,7 +489,46 @@ const turns = (law: Law) => {
       assert.strictEqual((yield* logOf(process, threadId)).length, 6)
     })
   )
+
+  law(
+    "compacted history is read from where the compaction says, and its tokens are the turn's",
+    Effect.gen(function* () {
+      const process = yield* Store.startProcess
+      const { claim, threadId, turnId } = yield* beginTurn(process)
+      const compacted = (readFrom: number): Entry.Entry => ({
+        _tag: "Compacted",
+        turnId,
+        step: 1,
+        how: "summary",
+        summary: "what was said",
+        keepFrom: readFrom + 1,
+        readFrom,
+        tokensBefore: 100,
+        provider: "p",
+        model: "m",
+        usage: { inputTokens: 40, outputTokens: 2 }
+      })
+      const from = Effect.map(process.threads.get(threadId), (thread) => thread.historyFrom)
+      yield* process.journal.append(claim, [assistant(turnId, 1)])
+      const before = yield* tokensOf(turnId)
+      yield* process.journal.append(claim, [compacted(2)])
+      assert.strictEqual(yield* from, 2)
+      yield* process.journal.append(claim, [compacted(1)])
+      assert.strictEqual(yield* from, 2)
+      const after = yield* tokensOf(turnId)
+      assert.deepStrictEqual(after, { steps: 1, input: before.input + 80, output: before.output + 4 })
+    })
+  )
 }
+
+/** What the row of a turn has counted. */
+const tokensOf = (turnId: Ids.TurnId) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly steps: number; readonly input: number; readonly output: number }>`
+      SELECT steps, input_tokens AS input, output_tokens AS output FROM turns WHERE id = ${turnId}`
+    return row ?? assert.fail("no such turn")
+  }).pipe(Effect.orDie)
 
 const atomicity = (law: Law) => {
   law(

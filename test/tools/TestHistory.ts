@@ -11,7 +11,7 @@ export const layer = (messages: number, maxHistoryMessages: number | null = null
       grants.register(History, () =>
         Effect.sync(() => {
           let total = messages
-          const info = () => ({ totalMessages: total, maxHistoryMessages })
+          const info = () => ({ totalMessages: total, summarised: false, maxHistoryMessages })
           return {
             info: Effect.sync(info),
             trim: (keepLatest) =>

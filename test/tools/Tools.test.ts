@@ -165,6 +165,7 @@ describe("chat history", () => {
       assert.deepStrictEqual((yield* Fixtures.callTool(turn, "chat_history_info", {})).data, {
         session_id: "phone:main",
         total_messages: 7,
+        summarised: false,
         max_history_messages: 50
       })
       const trim = (keep_latest: unknown) => Fixtures.callTool(turn, "chat_history_trim", { keep_latest })
@@ -210,7 +211,7 @@ describe("get_settings", () => {
       assert.deepInclude(data, {
         config_path: "/etc/troupe/config.toml",
         channels: ["phone"],
-        memory: { max_history_messages: null },
+        memory: { max_history_messages: null, max_history_tokens: null },
         llm: { provider: "offline", model: "", prompts_dir: "./prompts" }
       })
       assert.notInclude(JSON.stringify(data), '"wait":')

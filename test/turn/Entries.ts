@@ -93,6 +93,21 @@ export const ended = (state: Entry.TurnEnd = "answered", fields: Fields<"TurnEnd
   ...fields
 })
 
+export const compacted = (keepFrom: number, fields: Fields<"Compacted"> = {}): Of<"Compacted"> => ({
+  _tag: "Compacted",
+  turnId: turn(1),
+  step: 0,
+  how: "summary",
+  summary: "what was said",
+  keepFrom,
+  readFrom: 1,
+  tokensBefore: 100,
+  provider: "scripted",
+  model: "scripted",
+  usage: { inputTokens: 10, outputTokens: 1 },
+  ...fields
+})
+
 /** As a thread keeps them, from `first` on. */
 export const stored = (entries: ReadonlyArray<Entry.Entry>, first = 1): ReadonlyArray<Entry.StoredEntry> =>
   entries.map((entry, index) => ({ seq: first + index, at: 0, entry }))
@@ -135,7 +150,8 @@ export const Garbage = Schema.Struct({
     "ModelSwitched",
     "Notice",
     "TurnEnded",
-    "HistoryTrimmed"
+    "HistoryTrimmed",
+    "Compacted"
   ]),
   turn: Schema.Literals([1, 2]),
   ids: Schema.Array(Few).check(Schema.isMaxLength(3)),
@@ -177,6 +193,8 @@ export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
     }
     case "TurnEnded":
       return { ...ended(), turnId }
+    case "Compacted":
+      return compacted(first, { turnId, summary: text, step: ids.length })
     case "HistoryTrimmed":
       return { _tag: kind, turnId, keepFrom: first, removedMessages: 1 }
   }

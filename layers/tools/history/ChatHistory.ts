@@ -11,6 +11,7 @@ export const layer = ToolRegistry.layer([ChatHistoryInfo, ChatHistoryTrim], {
     return {
       session_id: (yield* ToolCallContext).threadKey,
       total_messages: info.totalMessages,
+      summarised: info.summarised,
       max_history_messages: info.maxHistoryMessages
     }
   }),

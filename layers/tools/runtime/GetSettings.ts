@@ -35,7 +35,10 @@ export const layer = ToolRegistry.layer(
           model: settings.llm.model,
           prompts_dir: settings.llm.prompts_dir
         },
-        memory: { max_history_messages: settings.memory.max_history_messages ?? null },
+        memory: {
+          max_history_messages: settings.memory.max_history_messages ?? null,
+          max_history_tokens: settings.memory.max_history_tokens ?? null
+        },
         agents: {
           main: settings.orchestration.main_agent.name,
           tools_allow: settings.orchestration.main_agent.tools_allow,

@@ -3,8 +3,10 @@ import type * as Effect from "effect/Effect"
 import * as Capability from "../../tool/Capability.ts"
 
 export interface Info {
-  /** Messages of people and answers to them that the model still sees. */
+  /** Messages of people and answers to them that the model still sees; a summary of older ones counts as one. */
   readonly totalMessages: number
+  /** Whether a summary stands for older messages. */
+  readonly summarised: boolean
   /** The most that are sent to the model; null when there is no limit. */
   readonly maxHistoryMessages: number | null
 }

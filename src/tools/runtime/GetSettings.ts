@@ -15,7 +15,10 @@ const Report = Schema.Struct({
   data_dir: Schema.String,
   channels: names,
   llm: Schema.Struct({ provider: Schema.String, model: Schema.String, prompts_dir: Schema.String }),
-  memory: Schema.Struct({ max_history_messages: Schema.NullOr(Schema.Int) }),
+  memory: Schema.Struct({
+    max_history_messages: Schema.NullOr(Schema.Int),
+    max_history_tokens: Schema.NullOr(Schema.Int)
+  }),
   agents: Schema.Struct({ main: Schema.String, tools_allow: names, tools_deny: names }),
   tools: Schema.Struct({
     offered: names,
