@@ -40,14 +40,17 @@ export interface Surroundings {
   readonly steering: Steering.Steering
   readonly toolCalls: ToolCalls.ToolCalls["Service"]
   readonly ownerId: string
+  /** What people are told of compactions. */
+  readonly notify: "off" | "brief" | "full"
 }
 
-export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Surroundings): Endings => {
+export const make = ({ channels, deliveries, notify, ownerId, steering, toolCalls }: Surroundings): Endings => {
   /** What goes to the outbox: nothing where the client reads the thread itself. A channel that is down still gets it. */
   const repliesOf = Effect.fnUntraced(function* (
-    { channel, chat }: ToolContext.TurnScope,
+    { channel, chat, turnId }: ToolContext.TurnScope,
     answers: ReadonlyArray<TurnState.Answer>,
-    entries: ReadonlyArray<Entry.Entry>
+    entries: ReadonlyArray<Entry.Entry>,
+    log: ReadonlyArray<Entry.StoredEntry>
   ) {
     // Whatever is wrong with the channels, the turn must be able to end.
     const way = yield* Effect.catchDefect(channels.find(channel), () => Effect.undefined)
@@ -55,7 +58,14 @@ export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Sur
     const notices = entries.flatMap((entry) =>
       entry._tag === "Notice" ? [{ text: entry.text, format: undefined }] : []
     )
-    return [...answers, ...notices].map(({ format, text }): Journal.Reply => ({
+    const compactions =
+      notify === "off"
+        ? []
+        : TurnEntries.compactions(log, turnId).map(({ summary }) => ({
+            text: notify === "full" ? `${compactedText}\n\n${summary}` : compactedText,
+            format: undefined
+          }))
+    return [...answers, ...notices, ...compactions].map(({ format, text }): Journal.Reply => ({
       channel,
       chat,
       text,
@@ -82,7 +92,7 @@ export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Sur
     const entries = [...(yield* settled(session)), ...ending.entries]
     const folded = entries.reduce(TurnState.apply, session.state())
     const { failure, reason, state } = ending
-    const replies = yield* repliesOf(scope, folded.answers, entries)
+    const replies = yield* repliesOf(scope, folded.answers, entries, session.entries())
     yield* session.end({
       state,
       ...(reason === undefined ? {} : { reason }),
@@ -103,7 +113,9 @@ export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Sur
             steps: folded.steps,
             usage: folded.usage,
             toolsUsed: folded.toolsUsed,
-            shouldReply: true
+            shouldReply: true,
+            compactionPerformed: folded.compactions > 0,
+            tokenTrace: TurnEntries.tokenTrace(session.entries(), scope.turnId, folded.usage)
           }
         : {
             _tag: "TurnFailed",
@@ -157,6 +169,7 @@ export const make = ({ channels, deliveries, ownerId, steering, toolCalls }: Sur
 const catchUp = ({ begin, refresh }: Session.Session) =>
   Effect.catchDefect(Effect.andThen(begin, refresh), (defect) => Effect.logError("A thread could not be read", defect))
 
+const compactedText = "I have summarised the older part of our conversation for myself, so that there is room to go on."
 const stoppedText = "Stopped at your request."
 const parkedText =
   "I gave up on this: working on it ended the process several times. It is parked and will not be tried again by itself."

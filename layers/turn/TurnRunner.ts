@@ -6,7 +6,6 @@
  */
 import type * as AiError from "effect/ai/AiError"
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -26,12 +25,13 @@ import * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as ActiveTime from "../../src/turn/ActiveTime.ts"
 import * as History from "../../src/turn/History.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
-import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import { TurnSlots } from "../conversation/TurnSlots.ts"
+import * as Asking from "./Asking.ts"
+import * as Compactions from "./Compactions.ts"
 import * as Endings from "./Endings.ts"
-import * as ModelStep from "./ModelStep.ts"
+import type * as ModelStep from "./ModelStep.ts"
 import * as Routes from "./Routes.ts"
 import * as Session from "./Session.ts"
 import * as Steering from "./Steering.ts"
@@ -42,7 +42,6 @@ import * as TurnScope from "./TurnScope.ts"
 const make = Effect.gen(function* () {
   const settings = yield* Settings.Settings
   const agents = yield* Agents.Agents
-  const models = yield* Models.Models
   const prompts = yield* SystemPrompt.SystemPrompt
   const toolCalls = yield* ToolCalls.ToolCalls
   const slots = yield* TurnSlots
@@ -57,10 +56,23 @@ const make = Effect.gen(function* () {
     deliveries: yield* Deliveries.Deliveries,
     steering,
     toolCalls,
-    ownerId: settings.runtime.owner_id
+    ownerId: settings.runtime.owner_id,
+    notify: settings.memory.notify_compaction_updates
   })
 
-  const routes = Routes.make(settings.llm.fallback_cooldown_seconds)
+  const asking = Asking.make({
+    models: yield* Models.Models,
+    routes: Routes.make(settings.llm.fallback_cooldown_seconds),
+    retries: settings.llm.retry_attempts
+  })
+  const { memory } = settings
+  const compacting: Compactions.Settings = {
+    limit: { maxHistoryTokens: memory.max_history_tokens, ratio: memory.context_ratio_before_compact },
+    maxMessages: memory.max_history_messages,
+    timeout: memory.compaction_timeout_seconds,
+    notify: memory.notify_compaction_updates,
+    instructions: prompts.compaction
+  }
 
   const limits: TurnState.Limits = {
     maxSteps: settings.llm.max_tool_iterations,
@@ -79,65 +91,42 @@ const make = Effect.gen(function* () {
     for (const [name, count] of session.state().callCounts) tools.counts.set(name, count)
     const names = tools.offers.map((offer) => offer.name)
     const system = yield* prompts.compose({ agent, turn: scope, tools: names })
-    return { about: TurnScope.about(scope), agent, tools, names, system, effects }
+    const asker = { about: TurnScope.about(scope), agent, system }
+    const compactions = Compactions.make(asking, compacting, session, asker)
+    return { ...asker, tools, names, effects, compactions }
   })
   type Prepared = Effect.Success<ReturnType<typeof prepare>>
 
+  /** Asks for the next response. A history that is refused as too long is made shorter once, and sent once more. */
   const askModel = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
-    const { about, agent, system, tools } = prepared
+    const { about, agent, compactions, system, tools } = prepared
     const { turnId } = session.run
-    const chosen = yield* models.get({ provider: agent.provider, model: agent.model })
     const { format, steps } = session.state()
     const step = steps + 1
     let shown = false
 
-    const ask = (model: Models.ModelHandle) =>
-      ModelStep.ask({
-        model,
-        prompt: History.render(session.entries(), {
+    const ask = asking.ask(session, prepared, {
+      model: yield* asking.modelOf(agent),
+      prompt: (reader) =>
+        History.render(session.entries(), {
           system,
           maxMessages: settings.memory.max_history_messages,
           turnId,
-          reader: model
+          reader
         }),
-        tools: tools.offers,
-        cacheKey: session.run.thread.id,
-        retries: settings.llm.retry_attempts,
-        onRetry: ({ reason, retries, retry, wait }) =>
-          Effect.andThen(
-            TurnMetrics.retried(model),
-            session.publish({
-              _tag: "ModelRetry",
-              ...about,
-              step,
-              retry,
-              retries,
-              waitMillis: Math.round(Duration.toMillis(wait)),
-              reason
-            })
-          ),
-        onDelta: (kind, offset, text) => {
-          shown ||= kind === "text" && text.trim() !== ""
-          return session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
-        }
-      }).pipe(
-        Effect.timed,
-        Effect.tap(([took]) => TurnMetrics.responded(model, Duration.toSeconds(took))),
-        Effect.map(([, response]) => ({ model, response })),
-        Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
-      )
-
-    const { model, response } = yield* routes.ask({
-      model: chosen,
-      last: TurnEntries.switchedTo(session.entries(), turnId) ?? chosen,
-      ask,
-      shown: () => shown,
-      onSwitch: (from, to, { code, message }) =>
-        Effect.andThen(
-          session.append([{ _tag: "ModelSwitched", turnId, step, from, to, code, message }]),
-          session.publish({ _tag: "ModelSwitched", ...about, step, from, to, reason: message })
-        )
+      tools: tools.offers,
+      cacheKey: session.run.thread.id,
+      onDelta: (kind, offset, text) => {
+        shown ||= kind === "text" && text.trim() !== ""
+        return session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
+      },
+      shown: () => shown
     })
+    const { model, response } = yield* Effect.catchTag(ask, "AiError", (error) =>
+      ModelError.isTooLong(error) && !shown
+        ? Effect.flatMap(compactions.afterRefusal, (shorter) => (shorter ? ask : Effect.fail(error)))
+        : Effect.fail(error)
+    )
     const reasoning = response.reasoning
       .map(({ text }) => text)
       .join("\n")
@@ -179,6 +168,7 @@ const make = Effect.gen(function* () {
     const next = TurnState.next(session.state(), limits)
     switch (next._tag) {
       case "AskModel":
+        yield* prepared.compactions.whenDue
         yield* foldArrived(session)
         return yield* respond(session, prepared)
       case "RunCall":

@@ -27,6 +27,8 @@ export interface View {
   readonly notice: string
   /** Why the model is about to be asked again, and when; empty while it is not. */
   readonly retry: string
+  /** What the runtime does before the model is asked; empty while it does nothing. */
+  readonly preparing: string
 }
 
 export const empty: View = {
@@ -38,7 +40,8 @@ export const empty: View = {
   details: new Map(),
   questions: [],
   notice: "",
-  retry: ""
+  retry: "",
+  preparing: ""
 }
 
 /** The next view, and the text to print for good: nothing, or whole lines. */
@@ -100,7 +103,10 @@ const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
     case "TurnEnded": {
       const [rest, text] = endPartial(view, style)
       const how = entry.state === "answered" ? "" : `${Transcript.ending(entry, style)}\n`
-      return [{ ...rest, turn: false, running: new Map(), details: new Map(), questions: [] }, text + how]
+      return [
+        { ...rest, turn: false, preparing: "", running: new Map(), details: new Map(), questions: [] },
+        text + how
+      ]
     }
     default:
       return [view, ""]
@@ -113,6 +119,8 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
       return [{ ...view, turn: true }, ""]
     case "ModelDelta":
       return delta({ ...view, retry: "" }, event.kind, event.text, style)
+    case "Compaction":
+      return event.notify === "off" ? [view, ""] : compaction(view, event, style)
     case "ModelRetry":
       return [{ ...view, turn: true, retry: retryOf(event) }, ""]
     case "ToolCall": {
@@ -140,6 +148,14 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
     default:
       return [view, ""]
   }
+}
+
+const compaction = (view: View, event: Extract<Event.Event, { _tag: "Compaction" }>, style: Style): Step => {
+  const detail = Plain.line(event.detail)
+  if (event.phase === "started") return [{ ...view, turn: true, preparing: detail }, ""]
+  const [rest, text] = endPartial({ ...view, preparing: "", retry: "" }, style)
+  const summary = event.summary === undefined ? "" : `${style.dim(Plain.lines(event.summary.trimEnd()))}\n`
+  return [rest, `${text}${style.dim(`── ${detail} ──`)}\n${summary}`]
 }
 
 /** Why a model is asked again and when, in one line. */
@@ -204,7 +220,7 @@ export const live = (view: View, style: Style): string => {
   const partial = text === "" ? [] : [view.partialIs === "reasoning" ? style.dim(text) : text]
   const calls = [...view.running.values()].map(({ detail, tool }) => `  ${style.dim("…")} ${tool} ${style.dim(detail)}`)
   const notice = view.notice === "" ? [] : [style.dim(Plain.lines(view.notice))]
-  const waiting = view.retry === "" ? "…" : `… ${view.retry}`
+  const waiting = ["…", view.preparing, view.retry].filter((words) => words !== "").join(" ")
   const busy = view.turn && partial.length + calls.length + notice.length === 0 ? [style.dim(waiting)] : []
   return [...partial, ...notice, ...calls, ...busy].join("\n")
 }

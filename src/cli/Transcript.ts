@@ -37,6 +37,8 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
         return [switched(entry, style)]
       case "TurnEnded":
         return entry.state === "answered" ? [] : [ending(entry, style)]
+      case "Compacted":
+        return [style.dim("── earlier messages are summarised for the model ──")]
       case "HistoryTrimmed":
         return [style.dim(`── ${entry.removedMessages} earlier messages are no longer shown to the model ──`)]
       default:

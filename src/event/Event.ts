@@ -42,6 +42,18 @@ export const Event = Schema.TaggedUnion({
   },
   /** Another model is asked than before, since that one cannot answer or can again. `reason` is one line for a person. */
   ModelSwitched: { ...turn, step: Schema.Int, from: Entry.ModelName, to: Entry.ModelName, reason: Schema.String },
+  /**
+   * The history is being made shorter, has been, or could not be. `notify` is how much of that people want to see; `detail` is
+   * one line for them; `summary` is there when they want all.
+   */
+  Compaction: {
+    ...turn,
+    step: Schema.Int,
+    phase: Schema.Literals(["started", "completed", "failed"]),
+    notify: Schema.Literals(["off", "brief", "full"]),
+    detail: Schema.String,
+    summary: Schema.optionalKey(Schema.String)
+  },
   /** One step's whole reasoning. */
   Reasoning: { ...turn, step: Schema.Int, text: Schema.String },
   /** Around every tool call. `detail` is redacted and clipped: raw arguments never leave the tool layer. */
@@ -63,7 +75,10 @@ export const Event = Schema.TaggedUnion({
     approver: Schema.optionalKey(Schema.String)
   },
   TurnStopRequested: { threadId: Ids.ThreadId, by: Schema.String },
-  /** The turn is over and its reply is on disk. */
+  /**
+   * The turn is over and its reply is on disk. `tokenTrace` counts all calls of the turn (`turn`), and how long the history was
+   * in its last response (`session`), before its first compaction and after its last.
+   */
   TurnCompleted: {
     ...turn,
     provider: Schema.String,
@@ -71,7 +86,14 @@ export const Event = Schema.TaggedUnion({
     steps: Schema.Int,
     usage: Entry.Usage,
     toolsUsed: Schema.Array(Schema.String),
-    shouldReply: Schema.Boolean
+    shouldReply: Schema.Boolean,
+    compactionPerformed: Schema.Boolean,
+    tokenTrace: Schema.Struct({
+      turn: Schema.Int,
+      session: Schema.Int,
+      sessionBeforeCompaction: Schema.optionalKey(Schema.Int),
+      sessionAfterCompaction: Schema.optionalKey(Schema.Int)
+    })
   },
   TurnFailed: { ...turn, state: Entry.TurnEnd, failure: Entry.Failure }
 })

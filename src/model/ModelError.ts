@@ -114,6 +114,10 @@ export interface ModelFailure {
 export const isOutage = (error: AiError.AiError): boolean =>
   error.isRetryable || error.reason._tag === "QuotaExhaustedError" || transportCode(error) === "request-timeout"
 
+/** Whether the provider refused the request because there is more of it than the model can read. */
+export const isTooLong = ({ reason }: AiError.AiError): boolean =>
+  reason._tag === "InvalidRequestError" && reason.constraint === contextLength
+
 /** Reads an `AiError` into a code, a line of text and the retry decision. */
 export const describe = (error: AiError.AiError): ModelFailure => {
   return {

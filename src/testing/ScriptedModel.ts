@@ -27,6 +27,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { transportError } from "../model/ModelError.ts"
 import { Models } from "../model/Models.ts"
+import * as ModelTable from "../model/ModelTable.ts"
 import * as Parts from "../model/Parts.ts"
 import * as PromptCheck from "../model/PromptCheck.ts"
 
@@ -63,6 +64,8 @@ export interface Options {
   /** Names reported by the `Models` layer; default `scripted`. */
   readonly provider?: string | undefined
   readonly model?: string | undefined
+  /** Tokens that the model is said to read; not known when left out. */
+  readonly contextTokens?: number | undefined
   /** Models to fall back on, in order; the scripts answer for them as well. */
   readonly fallback?: ReadonlyArray<Route> | undefined
 }
@@ -188,7 +191,9 @@ export const layer = (
   Layer.effectContext(
     Effect.map(make(scripts, options), (scripted) => {
       const { model, provider } = mainRoute(options)
-      const handle = { provider, model, languageModel: scripted.languageModel, fallback: scripted.fallback }
+      const { fallback, languageModel } = scripted
+      const info = ModelTable.infoOf(model, { contextTokens: options.contextTokens })
+      const handle = { provider, model, languageModel, info, fallback }
       return Context.make(ScriptedModel, scripted).pipe(
         Context.add(LanguageModel.LanguageModel, scripted.languageModel),
         Context.add(Models, {

@@ -207,6 +207,36 @@ describe("the view of a thread", () => {
     }
   })
 
+  const compaction = (
+    phase: "started" | "completed" | "failed",
+    notify: "off" | "brief" | "full" = "brief",
+    summary?: string
+  ) =>
+    live({
+      _tag: "Compaction",
+      ...about,
+      step: 1,
+      phase,
+      notify,
+      detail: `It is ${phase}\u001b`,
+      ...(summary === undefined ? {} : { summary })
+    })
+
+  it("tells of a summary while it is made and when it is there, as far as people want to know", () => {
+    const made = play([started, compaction("started")])
+    assert.strictEqual(ChatView.live(made.view, none), "… It is started␛")
+    const done = play([started, compaction("started"), compaction("completed")])
+    assert.strictEqual(done.printed, "── It is completed␛ ──\n")
+    assert.strictEqual(ChatView.live(done.view, none), "…")
+    assert.strictEqual(play([started, compaction("failed")]).printed, "── It is failed␛ ──\n")
+    const full = play([started, compaction("started", "full"), compaction("completed", "full", "They met.\n")])
+    assert.strictEqual(full.printed, "── It is completed␛ ──\nThey met.\n")
+    const off = play([started, compaction("started", "off"), compaction("completed", "off")])
+    assert.deepStrictEqual([off.printed, ChatView.live(off.view, none)], ["", "…"])
+    // One that a stop cut off is not being made any more.
+    assert.strictEqual(ChatView.live(play([started, compaction("started"), ended("stopped")]).view, none), "")
+  })
+
   it("shows that the model is asked again, until it says something", () => {
     const retry = live({
       _tag: "ModelRetry",
