@@ -1,4 +1,5 @@
 /** One campaign: a data directory, people who write, and lives that end one after the other; then everything is compared. */
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as pause } from "node:timers/promises"
@@ -86,7 +87,7 @@ export const run = async (options: Options): Promise<Result> => {
     while (driver.sent.length < messages) await pause(50)
     await driver.finish()
     const open = await settled(join(at.data, "troupe.db"), driver.sent.length)
-    if (open !== undefined) problems.push(`${open}: ${last.output().slice(-2_000)}`)
+    if (open !== undefined) problems.push(`${open}\n${stuck(at.data)}`)
     await watchersCaughtUp(join(at.data, "troupe.db"), driver.seen)
     await driver.close()
     await finish(last)
@@ -156,15 +157,19 @@ const finish = async (life: Lives.Life): Promise<void> => {
   await life.ended
 }
 
-/** Waits until nothing is owed any more; gives what is, should that take too long. */
+/** Waits until nothing is owed any more, for as long as something happens; gives what is owed when nothing does. */
 const settled = async (database: string, messages: number): Promise<string | undefined> => {
-  for (let tries = 0; tries < 600; tries += 1) {
+  let last = ""
+  for (let quiet = 0; quiet < 300; quiet += 1) {
     const owed = count(database)
     if (owed.open === 0 && owed.replies === 0 && owed.messages === messages) return undefined
+    const now = JSON.stringify(owed)
+    if (now !== last) quiet = 0
+    last = now
     await pause(100)
   }
-  const owed = count(database)
-  return `after a minute of quiet ${owed.open} messages have no outcome, ${owed.replies} replies are owed, and ${owed.messages} of ${messages} are accepted`
+  const { messages: accepted, open, replies } = count(database)
+  return `for half a minute nothing happened: ${open} messages have no outcome, ${replies} replies are owed, and ${accepted} of ${messages} are accepted`
 }
 
 const count = (database: string) => {
@@ -173,10 +178,31 @@ const count = (database: string) => {
   const counts = {
     messages: number("SELECT count(*) AS n FROM inbox"),
     open: number("SELECT count(*) AS n FROM inbox WHERE state IN ('accepted', 'running')"),
+    entries: number("SELECT count(*) AS n FROM thread_entries"),
     replies: number("SELECT count(*) AS n FROM outbox WHERE state IN ('pending', 'sending')")
   }
   opened.close()
   return counts
+}
+
+/** What there is to see of a process that does not come to an end. */
+const stuck = (data: string): string => {
+  const opened = new DatabaseSync(join(data, "troupe.db"), { readOnly: true })
+  const rows = (sql: string) =>
+    opened
+      .prepare(sql)
+      .all()
+      .map((row) => JSON.stringify(row))
+  const found = [
+    ...rows("SELECT id, started_at, ended_at FROM incarnations ORDER BY id DESC LIMIT 2"),
+    ...rows("SELECT * FROM turns WHERE state = 'running'"),
+    ...rows(`SELECT t.id, t.key, t.owner, count(*) AS waiting FROM inbox i JOIN threads t ON t.id = i.thread_id
+      WHERE i.state IN ('accepted', 'running') GROUP BY t.id`),
+    ...rows(`SELECT e.thread_id, e.seq, e.kind, e.created_at, substr(e.payload, 1, 200) AS payload FROM thread_entries e
+      WHERE e.thread_id IN (SELECT thread_id FROM inbox WHERE state IN ('accepted', 'running')) ORDER BY e.created_at DESC LIMIT 12`)
+  ]
+  opened.close()
+  return [...found, readLog(data)].join("\n")
 }
 
 /** Gives the watchers the time to see the end; what they did not see is found afterwards. */
@@ -186,4 +212,9 @@ const watchersCaughtUp = async (database: string, seen: ReadonlyMap<string, Read
   opened.close()
   const sum = () => [...seen.values()].reduce((all, { length }) => all + length, 0)
   for (let tries = 0; tries < 100 && sum() < total; tries += 1) await pause(100)
+}
+
+const readLog = (data: string): string => {
+  const path = join(data, "logs", "troupe.log")
+  return existsSync(path) ? readFileSync(path, "utf8").slice(-6_000) : "It logged nothing."
 }

@@ -33,6 +33,7 @@ export const start = (at: Lives.Place, world: World, random: () => number, optio
   const troupe = createTroupe({ url: at.url, token: Lives.token })
   const sent: Array<Sent> = []
   const seen = new Map<string, Array<number>>()
+  const taken = new Map<string, number>()
   const writing = { on: true }
   const closed = new AbortController()
   let stops = 0
@@ -52,6 +53,12 @@ export const start = (at: Lives.Place, world: World, random: () => number, optio
     delivery: pick(random, ["now", "now", "after-tool", "after-turn"], "now")
   })
 
+  /** People wait when they have written several times and nothing has come of it. */
+  const patience = async (thread: string) => {
+    const written = () => sent.filter((message) => message.thread === thread).length
+    while (writing.on && written() - (taken.get(thread) ?? 0) > 4) await pause(50)
+  }
+
   const say = async ({ channel, thread }: Pick<Sent, "thread" | "channel">) => {
     const { calls, delivery } = compose()
     const tag = `${thread}-${sent.length + 1}`
@@ -66,6 +73,7 @@ export const start = (at: Lives.Place, world: World, random: () => number, optio
 
   const write = async (name: Pick<Sent, "thread" | "channel">) => {
     while (writing.on) {
+      await patience(name.thread)
       // Several at once fold into one turn.
       for (let burst = random() < 0.25 ? 3 : 1; burst > 0 && writing.on; burst -= 1) await say(name)
       if (random() < 0.15) {
@@ -77,7 +85,7 @@ export const start = (at: Lives.Place, world: World, random: () => number, optio
   }
 
   const writers = names.map(write)
-  const watchers = names.map(({ thread }) => watch(troupe, thread, seen, random, decided, closed.signal))
+  const watchers = names.map(({ thread }) => watch(troupe, thread, { seen, taken }, random, decided, closed.signal))
   return {
     sent,
     seen,
@@ -128,7 +136,7 @@ const accepted = async (
 const watch = async (
   troupe: Troupe,
   thread: string,
-  seen: Map<string, Array<number>>,
+  { seen, taken }: { readonly seen: Map<string, Array<number>>; readonly taken: Map<string, number> },
   random: () => number,
   decided: () => void,
   signal: AbortSignal
@@ -138,7 +146,13 @@ const watch = async (
   while (!signal.aborted) {
     try {
       for await (const item of troupe.watch(thread, { from: (mine.at(-1) ?? 0) + 1, signal })) {
-        if (item.type === "entry") mine.push(item.stored.seq)
+        if (item.type === "entry") {
+          const { entry, seq } = item.stored
+          mine.push(seq)
+          if (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") {
+            taken.set(thread, (taken.get(thread) ?? 0) + entry.messageIds.length)
+          }
+        }
         if (item.type === "live" && item.event._tag === "ApprovalRequested" && random() < 0.67) {
           const decision = random() < 0.7 ? "approved" : "denied"
           const { approvalId } = item.event.request
