@@ -22,6 +22,7 @@ export interface Life {
   readonly ready: Promise<number>
   /** Resolves when it has come to the point it was armed with. */
   readonly arrived: Promise<void>
+  readonly hasArrived: () => boolean
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   /** The points it has passed, as far as it could say. */
   readonly passed: () => ReadonlyArray<string>
@@ -92,9 +93,13 @@ export const begin = (at: Place, world: string, armed?: Points.Armed): Life => {
   const arrived = Promise.withResolvers<void>()
   const line = (text: string) => {
     if (text === "ready") ready.resolve(performance.now() - started)
-    if (text.startsWith(Points.arrivedMark)) arrived.resolve()
+    if (text.startsWith(Points.arrivedMark)) {
+      there = true
+      arrived.resolve()
+    }
     if (text.startsWith(Points.passedMark)) passed = JSON.parse(text.slice(Points.passedMark.length))
   }
+  let there = false
   let rest = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     const lines = `${rest}${text}`.split("\n")
@@ -108,5 +113,13 @@ export const begin = (at: Place, world: string, armed?: Points.Armed): Life => {
       resolve({ code, signal })
     })
   })
-  return { child, ready: ready.promise, arrived: arrived.promise, ended, passed: () => passed, output: () => output }
+  return {
+    child,
+    ready: ready.promise,
+    arrived: arrived.promise,
+    hasArrived: () => there,
+    ended,
+    passed: () => passed,
+    output: () => output
+  }
 }

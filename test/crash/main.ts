@@ -79,7 +79,9 @@ const everyPoint = async (how: Points.How): Promise<void> => {
     const ends = fresh.map((point) => pointEnd(how, 1 + Math.floor(random() * 3))(point))
     const missed = await inCampaigns(ends)
     const again = missed.flatMap((end) => (end._tag === "Point" ? [pointEnd(how, 1)(end.armed.point)] : []))
-    for (const end of await inCampaigns(again)) {
+    // Some points are only passed when there is something to go on with.
+    const before: Campaign.End = { _tag: "Moment", millis: 3_000, how: "SIGKILL" }
+    for (const end of again.length === 0 ? [] : await inCampaigns([before, ...again])) {
       total.failed += 1
       say(`  not reached: ${Campaign.describe(end)}`)
     }
