@@ -21,6 +21,7 @@ import * as EventBus from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as StorageError from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import * as ThreadLog from "../../src/turn/ThreadLog.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
 
@@ -39,7 +40,7 @@ interface Running {
   stopRequested: boolean
 }
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   const address = yield* Entity.CurrentAddress
   const threadId = yield* Effect.orDie(Schema.decodeUnknownEffect(Ids.ThreadId)(address.entityId))
   const journal = yield* Journal.Journal
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
 
   yield* Effect.acquireRelease(Metric.modify(TurnMetrics.conversations, 1), () =>
-    Metric.modify(TurnMetrics.conversations, -1)
+    Effect.andThen(Metric.modify(TurnMetrics.conversations, -1), Effect.sync(() => logs.drop(threadId)))
   )
 
   let serving = false
@@ -81,9 +82,11 @@ const make = Effect.gen(function* () {
     news ||= owed.waiting.length > (owed.running === null ? messageIds.length : 0)
     const turnId = owed.running?.turnId ?? (yield* Ids.makeTurnId)
     const activeMillis = owed.running?.activeMillis ?? 0
+    const thread = yield* threads.get(threadId)
     return {
-      thread: yield* threads.get(threadId),
+      thread,
       claim,
+      log: logs.take(threadId) ?? ThreadLog.make(thread.historyFrom),
       turnId,
       begin:
         owed.running === null
@@ -113,6 +116,8 @@ const make = Effect.gen(function* () {
           )
         )
         if (exit._tag === "Failure" && StorageError.unavailableIn(exit.cause) !== undefined) left = run.turnId
+        // After a failure the log is read anew.
+        if (exit._tag === "Success") logs.keep(threadId, run.log)
         // A stop ends the turn by interrupting it.
         yield* turn.stopRequested ? Effect.catchCauseIf(exit, Cause.hasInterruptsOnly, () => Effect.void) : exit
       })
@@ -231,10 +236,13 @@ const make = Effect.gen(function* () {
   })
 })
 
+/** How much text of logs is kept between the turns of all threads that are in memory, in characters. */
+const keptChars = 8 * 1024 * 1024
+
 /** Serves threads; idle actors leave memory. */
 export const layer = Layer.unwrap(
   Effect.map(Settings.Settings, ({ runtime }) =>
-    ConversationEntity.toLayer(make, {
+    ConversationEntity.toLayer(make(ThreadLog.keeping(keptChars)), {
       maxIdleTime: runtime.conversation_idle_seconds,
       // Stop, decisions and questions are served while a turn runs.
       concurrency: "unbounded",

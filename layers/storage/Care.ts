@@ -14,7 +14,7 @@ import * as Settings from "../../src/config/Settings.ts"
 import * as Held from "../../src/conversation/Held.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
-import { unavailableIn } from "../../src/storage/StorageError.ts"
+import { explain, unavailableIn } from "../../src/storage/StorageError.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
 import * as Defects from "./Defects.ts"
@@ -92,7 +92,7 @@ const recovery = Effect.gen(function* () {
   const untilBack = Effect.gen(function* () {
     const failing = yield* health.failing
     if (failing === null) return
-    yield* Effect.logError("The store cannot be written", { reason: failing.reason })
+    yield* Effect.logError(`The store cannot be written: ${explain(failing.reason)}`, { reason: failing.reason })
     yield* Effect.andThen(Effect.sleep(probeInterval), probe).pipe(
       Effect.andThen(health.failing),
       Effect.repeat({ until: (now) => now === null })

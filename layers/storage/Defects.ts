@@ -28,8 +28,13 @@ export const orUnavailable = <A, E, R>(effect: Effect.Effect<A, E | SqlError.Sql
 /** What a failed statement says about the store; undefined when it says something about the statement. */
 export const unavailable = (error: SqlError.SqlError): StorageUnavailable | undefined => {
   const code = NodeSqlite.resultCode(error)
-  const reason = code === undefined ? undefined : code === NodeSqlite.movedCode ? "moved" : troubles[code & 0xff]
+  const reason = code === undefined ? undefined : (own[code] ?? troubles[code & 0xff])
   return reason === undefined ? undefined : new StorageUnavailable({ reason })
+}
+
+const own: Readonly<Record<number, StorageTrouble>> = {
+  [NodeSqlite.movedCode]: "moved",
+  [NodeSqlite.unflushedCode]: "unflushed"
 }
 
 // SQLite's primary result codes, https://sqlite.org/rescode.html

@@ -43,6 +43,8 @@ export interface Handle {
   readonly isTransaction: () => boolean
   readonly backup: (destination: string) => Effect.Effect<void, SqlError>
   readonly close: Effect.Effect<void, SqlError>
+  /** From now on the end of the scope leaves the database open: closing it would fold its log into the file. */
+  readonly leaveOpen: () => void
 }
 
 /** What a statement is made to fail with: one of SQLite's result codes, and whether SQLite ends the transaction with it. */
@@ -163,12 +165,16 @@ const makeHandle = (database: DatabaseSync, options: OpenOptions, faults: typeof
     close: Effect.try({
       try: () => {
         statements.clear()
-        if (database.isOpen) database.close()
+        if (database.isOpen && !leftOpen.has(database)) database.close()
       },
       catch: (cause) => toSqlError(cause, "close")
-    })
+    }),
+    leaveOpen: () => void leftOpen.add(database)
   }
 }
+
+// Held for the life of the process: one that is collected is closed.
+const leftOpen = new Set<DatabaseSync>()
 
 /** Prepared statements, least recently used first to go. A change of the schema empties it: column names are kept with them. */
 const makeStatements = (database: DatabaseSync, capacity: number) => {
@@ -269,6 +275,16 @@ export const moved = (): SqlError =>
   toSqlError(
     Object.assign(new Error("the file was deleted, moved or replaced since it was opened"), { errcode: movedCode }),
     "execute"
+  )
+
+/** Ours, among SQLite's codes for errors of the disk. */
+export const unflushedCode = 10 | (255 << 8)
+
+/** The log could not be flushed. What was committed before may or may not survive a power cut, and nobody can say which. */
+export const unflushed = (cause: Error): SqlError =>
+  toSqlError(
+    Object.assign(new Error(`the write-ahead log cannot be flushed: ${cause.message}`), { errcode: unflushedCode }),
+    "flush"
   )
 
 const severalStatements = misuse("The text holds more than one statement; run each one on its own", "prepare")

@@ -2,7 +2,9 @@
  * SQLite as Effect's `SqlClient`, over the SQLite that Node carries.
  *
  * It has the shape of Effect's own driver package (`layer({ filename, … })`), so that moving to it is a change of one import.
- * One connection is shared: a statement borrows it, a transaction holds it, everything else queues.
+ * One connection is shared: a statement borrows it, a transaction holds it, everything else queues. Who had it gets its result
+ * when all that was committed by then is on the disk, for a failure or a row that was read may tell of it too; the connection
+ * serves others meanwhile, whose commits share the flush.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -17,6 +19,8 @@ import type * as SqlConnection from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
+import * as GroupFlush from "./GroupFlush.ts"
+import * as LogFile from "./LogFile.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 
 /** How the database is opened. */
@@ -26,7 +30,7 @@ export interface Options {
   /** Opens an existing file without ever writing to it. Default false. */
   readonly readonly?: boolean | undefined
   /**
-   * `full` flushes each commit to the disk: it survives a power cut. `normal` survives a crash of the process, and may lose
+   * `full` has each commit on the disk before anybody is told of it: it survives a power cut. `normal` survives a crash of the process, and may lose
    * the last commits in a power cut. Default `full`.
    */
   readonly synchronous?: "full" | "normal" | undefined
@@ -43,10 +47,7 @@ export interface Options {
 }
 
 /** Told of every statement that failed after all waiting, and of every write that is on disk. */
-export interface Observer {
-  readonly failed: (error: SqlError) => void
-  readonly written: () => void
-}
+export type Observer = GroupFlush.Observer
 
 /** What a checkpoint did. `complete` is false when a reader of another process kept part of the log in use. */
 export interface CheckpointResult {
@@ -82,13 +83,24 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     statementCacheSize: options.statementCacheSize ?? 256
   })
   let refused = false
-  const connection = makeConnection(
-    handle,
-    Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
-    options.observer,
-    () => refused
-  )
-  yield* configure(connection, options)
+  let log = GroupFlush.none(options.observer)
+  const connection = makeConnection(handle, {
+    busyTimeout: Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
+    observer: options.observer,
+    refused: () => refused,
+    log: () => log
+  })
+  const ownFlush = yield* configure(connection, options)
+  if (ownFlush) {
+    log = yield* GroupFlush.make(yield* LogFile.open(options.filename), {
+      written: () => options.observer?.written(),
+      failed: (error) => {
+        // What the system kept of the log may be other than what was written, and only opening it anew checks that.
+        handle.leaveOpen()
+        options.observer?.failed(error)
+      }
+    })
+  }
 
   const semaphore = yield* Semaphore.make(1)
   const acquirers = SqlClient.makeSqliteAcquirers<SqlConnection.Connection>({
@@ -96,10 +108,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     semaphore,
     isTransaction: handle.isTransaction
   })
+  const borrower: SqlConnection.Borrower = (use) => Effect.onExit(acquirers.borrower(use), () => log.flushed)
   const client = yield* SqlClient.make({
     ...acquirers,
-    acquirer: Effect.succeed(streaming(connection, acquirers.borrower)),
-    transactionAcquirer: Effect.map(acquirers.transactionAcquirer, (leased) => watched(leased, handle)),
+    borrower,
+    acquirer: Effect.succeed(streaming(connection, borrower)),
+    // What was added last is done first, so the connection is free before the flush is waited for.
+    transactionAcquirer: Effect.andThen(
+      Effect.addFinalizer(() => Effect.orDie(log.flushed)),
+      Effect.map(acquirers.transactionAcquirer, (leased) => watched(leased, handle))
+    ),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
     beginTransaction: begin,
@@ -111,7 +129,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     Context.add(SqliteClient, {
       path: options.filename,
       backup: (destination) => backup(options.filename, destination, handle, acquirers.borrower),
-      checkpoint: acquirers.borrower(checkpoint),
+      checkpoint: borrower(checkpoint),
       refuseWrites: (refuse) =>
         Effect.sync(() => {
           refused = refuse
@@ -122,27 +140,38 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   )
 })
 
+interface Surroundings {
+  readonly busyTimeout: Duration.Duration
+  readonly observer: Observer | undefined
+  readonly refused: () => boolean
+  readonly log: () => GroupFlush.GroupFlush
+}
+
 const makeConnection = (
   handle: NodeSqlite.Handle,
-  busyTimeout: Duration.Duration,
-  observer: Observer | undefined,
-  refused: () => boolean
+  { busyTimeout, log, observer, refused }: Surroundings
 ): SqlConnection.Connection => {
-  // Statements inside a transaction are on disk with its end, so only that is looked at.
+  const refusal = (sql: string): SqlError | undefined => {
+    if (refused() && (sql === begin || writes.test(sql))) return NodeSqlite.moved()
+    return undoes.test(sql) ? undefined : log().failure()
+  }
   const observed = (sql: string, attempt: Effect.Effect<NodeSqlite.Outcome, SqlError>) => {
-    if (observer === undefined) return attempt
-    const watched = Effect.tapError(attempt, (error) => Effect.sync(() => observer.failed(error)))
-    return sql === "COMMIT" || (!handle.isTransaction() && writes.test(sql))
-      ? Effect.tap(watched, () => Effect.sync(observer.written))
-      : watched
+    // Statements inside a transaction are in the log with its end, so only that counts.
+    const noted = Effect.tap(attempt, () =>
+      Effect.sync(() => {
+        if (!handle.isTransaction() && !leavesAsIs.test(sql)) log().wrote()
+      })
+    )
+    return observer === undefined
+      ? noted
+      : Effect.tapError(noted, (error) => Effect.sync(() => observer.failed(error)))
   }
   const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
     Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {
       const safeIntegers = fiber.getRef(SqlClient.SafeIntegers)
+      const refuse = refusal(sql)
       const attempt =
-        refused() && (sql === begin || writes.test(sql))
-          ? Effect.fail(NodeSqlite.moved())
-          : handle.query(sql, params, { shape, safeIntegers, cache })
+        refuse === undefined ? handle.query(sql, params, { shape, safeIntegers, cache }) : Effect.fail(refuse)
       // Inside a transaction the write lock is already held, and a failed statement is the transaction's business.
       if (handle.isTransaction() && sql !== "COMMIT") return observed(sql, attempt)
       return observed(
@@ -170,6 +199,8 @@ const makeConnection = (
 }
 
 const writes = /^\s*(insert|update|delete|replace)\b/i
+const leavesAsIs = /^\s*(select|explain|pragma|rollback)\b/i
+const undoes = /^(rollback|release)\b/i
 
 // Tries again until the lock is free. SQLite's own waiting would block the event loop, so it stays off. The lock belongs to a
 // real process, so the wait is in real time even where the program's clock is a test clock.
@@ -219,6 +250,7 @@ const watched = (connection: SqlConnection.Connection, handle: NodeSqlite.Handle
 
 const ended = NodeSqlite.misuse("SQLite rolled this transaction back after an earlier failure in it", "execute")
 
+/** Sets the connection up, and says whether its log is ours to flush. */
 const configure = Effect.fnUntraced(function* (connection: SqlConnection.Connection, options: Options) {
   const pragma = (text: string) => connection.executeUnprepared(`PRAGMA ${text}`, [], undefined)
   yield* pragma("busy_timeout = 0")
@@ -229,12 +261,20 @@ const configure = Effect.fnUntraced(function* (connection: SqlConnection.Connect
   yield* pragma("temp_store = MEMORY")
   // The first touch of the file itself: a file that is no database is found here and not in the middle of the work.
   yield* pragma("schema_version")
-  if (options.readonly === true) return
-  yield* pragma("journal_mode = WAL")
-  yield* pragma(`synchronous = ${options.synchronous === "normal" ? "NORMAL" : "FULL"}`)
+  if (options.readonly === true) return false
+  const [mode] = yield* connection.executeValuesUnprepared("PRAGMA journal_mode = WAL", [])
+  // Without a log of its own to flush (in memory, or where the file system cannot share memory) SQLite does it.
+  const ownFlush = options.synchronous !== "normal" && mode?.[0] === "wal"
+  yield* pragma(`synchronous = ${options.synchronous === "normal" || ownFlush ? "NORMAL" : "FULL"}`)
   yield* pragma(`wal_autocheckpoint = ${options.walAutocheckpoint ?? 1000}`)
   yield* pragma(`journal_size_limit = ${options.journalSizeLimit ?? 16 * 1024 * 1024}`)
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.andThen(pragma("optimize"), checkpoint(connection))))
+  // The first look in this mode makes the log's file.
+  yield* pragma("schema_version")
+  // What an earlier life left in the log goes into the file, flushed by SQLite: if a flush of that life failed, the system may
+  // take what it holds of the log in memory for what is on the disk.
+  if (ownFlush) yield* checkpoint(connection)
+  return ownFlush
 })
 
 const checkpoint = (connection: SqlConnection.Connection): Effect.Effect<CheckpointResult, SqlError> =>

@@ -2,7 +2,7 @@
  * The running turn's hand on its thread: the log as far as it has been read, the state folded from it, and the writes.
  *
  * The log is the truth and is read back after every write, so that what other writers added in between (messages that were
- * accepted) is seen in its place. Nothing else keeps a copy of the conversation. A write and its reading back are never
+ * accepted) is seen in its place. What earlier turns have read of it is not read again. A write and its reading back are never
  * torn apart by an interruption.
  */
 import * as Cause from "effect/Cause"
@@ -67,10 +67,10 @@ export interface Session {
 export const make = ({ events, journal, threads }: Services, run: TurnRun, settings: Settings): Session => {
   const { claim, turnId } = run
   const { crashLimit, spent } = settings
-  let entries: Array<Entry.StoredEntry> = []
-  let nextSeq = run.thread.historyFrom
+  const { log } = run
   let about: TurnMetrics.Turn = { tools: new Set(), startedAt: undefined }
-  let state = TurnState.initial(turnId)
+  // An earlier try of the same turn may have read a part of it.
+  let state = log.entries().reduce((before, { entry }) => TurnState.apply(before, entry), TurnState.initial(turnId))
   // How many lives worked on the turn, once the journal counts this one among them.
   let lives: number | undefined
   let announced = false
@@ -79,7 +79,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
   let unreadable = false
 
   const read: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.flatMap(threads.entries(run.thread.id, { from: nextSeq, limit: pageSize }), (page) => {
+    Effect.flatMap(threads.entries(run.thread.id, { from: log.nextSeq(), limit: pageSize }), (page) => {
       for (const stored of page.entries) take(stored)
       return page.next === null ? Effect.void : read
     })
@@ -94,17 +94,14 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
         )
   )
   const take = (stored: Entry.StoredEntry) => {
-    entries.push(stored)
-    nextSeq = stored.seq + 1
+    log.take(stored)
     state = TurnState.apply(state, stored.entry)
     if (stored.entry._tag === "TurnStarted" && stored.entry.turnId === turnId) {
       about = { ...about, startedAt: stored.at }
     }
-    if (stored.entry._tag === "HistoryTrimmed") entries = from(entries, stored.entry.keepFrom)
-    if (stored.entry._tag === "Compacted") entries = from(entries, stored.entry.readFrom)
   }
   const committed = Effect.suspend(() =>
-    events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: nextSeq - 1 })
+    events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: log.nextSeq() - 1 })
   )
   const write = <A>(writing: Effect.Effect<A, Journal.ClaimLost>) =>
     Effect.uninterruptible(
@@ -141,7 +138,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
 
   return {
     run,
-    entries: () => entries,
+    entries: log.entries,
     state: () => state,
     unsettled: new Map(),
     refresh,
@@ -173,6 +170,3 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
     announced: () => announced
   }
 }
-
-const from = (entries: ReadonlyArray<Entry.StoredEntry>, seq: number): Array<Entry.StoredEntry> =>
-  entries.filter((stored) => stored.seq >= seq)

@@ -84,19 +84,22 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
 }
 
 /** Why the store cannot do its work for now. */
-export const StorageTrouble = Schema.Literals(["full", "read-only", "io", "busy", "moved"])
+export const StorageTrouble = Schema.Literals(["full", "read-only", "io", "busy", "moved", "unflushed"])
 export type StorageTrouble = typeof StorageTrouble.Type
 
 /**
  * The store cannot do its work for now: the disk is full (`full`), may not be written (`read-only`) or fails (`io`), the
  * database file is not where it was opened (`moved`), or another process held the database for longer than `[storage].busy_timeout_seconds` (`busy`). Nothing of the operation was
- * kept, and it can be tried again. A typed error of accepting messages; elsewhere a defect, which actors and services wait out.
+ * kept, and it can be tried again. Or what was written could not be flushed to the disk (`unflushed`): whether the operation was kept is
+ * then not known, and the store does nothing more until it is opened again. A typed error of accepting messages; elsewhere a defect, which actors and services wait out.
  */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
   reason: StorageTrouble
 }) {
   override get message(): string {
-    return `The store cannot be used now: ${explain(this.reason)} Nothing was written; try again.`
+    const outcome =
+      this.reason === "unflushed" ? "Whether this was written is not known." : "Nothing was written; try again."
+    return `The store cannot be used now: ${explain(this.reason)} ${outcome}`
   }
 }
 
@@ -120,7 +123,9 @@ const troubles: Record<StorageTrouble, string> = {
   io: "the disk reports errors. Look into the system's log, and take a backup if you can.",
   busy: "another process holds the database. End that one if it goes on.",
   moved:
-    "its file, or the lock beside it, was deleted, moved or replaced under the daemon. Stop the daemon, put back the file, or the copy that its log names, and start it again."
+    "its file, or the lock beside it, was deleted, moved or replaced under the daemon. Stop the daemon, put back the file, or the copy that its log names, and start it again.",
+  unflushed:
+    "the disk did not take what was written to it. Look into the system's log, and start the daemon again when the disk is sound."
 }
 
 const remedies: Record<DatabaseUnusable["reason"], string> = {

@@ -4,10 +4,13 @@ import type * as Effect from "effect/Effect"
 import type * as Journal from "../conversation/Journal.ts"
 import type * as Ids from "../Ids.ts"
 import type * as Threads from "../thread/Threads.ts"
+import type { ThreadLog } from "./ThreadLog.ts"
 
 export interface TurnRun {
   readonly thread: Threads.Thread
   readonly claim: Journal.Claim
+  /** What earlier turns have read of the thread's log. The turn reads on, and nobody else uses it meanwhile. */
+  readonly log: ThreadLog
   readonly turnId: Ids.TurnId
   /** A new turn takes up these messages; a turn that another life began goes on. */
   readonly begin:
