@@ -51,7 +51,10 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   const scope = yield* Effect.scope
 
   yield* Effect.acquireRelease(Metric.modify(TurnMetrics.conversations, 1), () =>
-    Effect.andThen(Metric.modify(TurnMetrics.conversations, -1), Effect.sync(() => logs.drop(threadId)))
+    Effect.andThen(
+      Metric.modify(TurnMetrics.conversations, -1),
+      Effect.sync(() => logs.drop(threadId))
+    )
   )
 
   let serving = false

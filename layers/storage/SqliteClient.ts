@@ -162,9 +162,7 @@ const makeConnection = (
         if (!handle.isTransaction() && !leavesAsIs.test(sql)) log().wrote()
       })
     )
-    return observer === undefined
-      ? noted
-      : Effect.tapError(noted, (error) => Effect.sync(() => observer.failed(error)))
+    return observer === undefined ? noted : Effect.tapError(noted, (error) => Effect.sync(() => observer.failed(error)))
   }
   const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
     Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {

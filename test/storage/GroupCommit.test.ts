@@ -90,13 +90,10 @@ const isOpen = <A, E>(fiber: Fiber.Fiber<A, E>) => fiber.pollUnsafe() === undefi
 
 const mustBeUnflushed = <A, E>(exit: Exit.Exit<A, E>) => {
   assert(Exit.isFailure(exit), "success was reported")
-  return Effect.map(
-    Effect.exit(Defects.orDefect(Effect.failCause(exit.cause))),
-    (defect) => {
-      assert(Exit.isFailure(defect))
-      assert.strictEqual(unavailableIn(defect.cause)?.reason, "unflushed", Cause.pretty(defect.cause))
-    }
-  )
+  return Effect.map(Effect.exit(Defects.orDefect(Effect.failCause(exit.cause))), (defect) => {
+    assert(Exit.isFailure(defect))
+    assert.strictEqual(unavailableIn(defect.cause)?.reason, "unflushed", Cause.pretty(defect.cause))
+  })
 }
 
 describe("group commit", () => {
