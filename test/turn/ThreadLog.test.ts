@@ -8,7 +8,7 @@ import { text } from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import { Threads } from "../../src/thread/Threads.ts"
 import * as ThreadLog from "../../src/turn/ThreadLog.ts"
-import { turn, user } from "./Entries.ts"
+import { compacted, turn, user } from "./Entries.ts"
 
 const { TestRuntime: Troupe } = TestRuntime
 
@@ -26,15 +26,21 @@ const logOf = (...texts: ReadonlyArray<number>): ThreadLog.ThreadLog => {
 const seqs = (log: ThreadLog.ThreadLog | undefined) => log?.entries().map(({ seq }) => seq)
 
 describe("the log of a thread in memory", () => {
-  it("reads on after its last entry, and lets go of what a trim hides", () => {
-    const log = logOf(5000, 10, 10)
-    assert.strictEqual(log.nextSeq(), 4)
-    const before = log.chars()
-    log.take({ seq: 4, at: 0, entry: { _tag: "HistoryTrimmed", turnId: turn(1), keepFrom: 2, removedMessages: 1 } })
-    assert.strictEqual(log.nextSeq(), 5)
-    assert.deepStrictEqual(seqs(log), [2, 3, 4])
-    assert.isBelow(log.chars(), before - 4000)
-  })
+  const hiding: Readonly<Record<string, Entry.Entry>> = {
+    trim: { _tag: "HistoryTrimmed", turnId: turn(1), keepFrom: 2, removedMessages: 1 },
+    summary: compacted(3, { readFrom: 2 })
+  }
+  for (const [what, entry] of Object.entries(hiding)) {
+    it(`reads on after its last entry, and lets go of what a ${what} hides`, () => {
+      const log = logOf(5000, 10, 10)
+      assert.strictEqual(log.nextSeq(), 4)
+      const before = log.chars()
+      log.take({ seq: 4, at: 0, entry })
+      assert.strictEqual(log.nextSeq(), 5)
+      assert.deepStrictEqual(seqs(log), [2, 3, 4])
+      assert.isBelow(log.chars(), before - 4000)
+    })
+  }
 
   it("is kept as long as all together are not too long; those used last are kept", () => {
     const kept = ThreadLog.keeping(30_000)
