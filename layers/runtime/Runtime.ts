@@ -20,6 +20,7 @@ import * as TurnSlots from "../conversation/TurnSlots.ts"
 import * as Spill from "../spill/Spill.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as Grants from "../tool/Grants.ts"
+import * as PolicyPatterns from "../tool/PolicyPatterns.ts"
 import * as ToolCalls from "../tool/ToolCalls.ts"
 import * as ToolRegistry from "../tool/ToolRegistry.ts"
 import * as TurnRunner from "../turn/TurnRunner.ts"
@@ -47,5 +48,5 @@ export const conversations = Conversations.layer.pipe(
   Layer.provide(ConversationActor.layer),
   Layer.provide(TurnRunner.layer),
   Layer.provide([TurnSlots.layer, SystemPrompt.layer]),
-  Layer.provideMerge(Layer.merge(SingleProcess.layer, Deliveries.layer))
+  Layer.provideMerge(Layer.mergeAll(SingleProcess.layer, Deliveries.layer, PolicyPatterns.layer))
 )

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Document from "./Document.ts"
+import * as ToolName from "../tool/ToolName.ts"
 import * as ToolPattern from "./ToolPattern.ts"
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -265,19 +266,21 @@ function toolPattern() {
         decode: (input: string) => {
           const pattern = input.trim()
           if (pattern === "") return Effect.fail(invalid(expected))
-          const replacements = ToolPattern.removedTools.get(pattern)
-          return replacements === undefined
-            ? Effect.succeed(pattern)
-            : Effect.fail(
-                invalid("a tool that exists", {
-                  hint: `that tool was split up; name its parts: ${replacements.join(", ")}`
-                })
-              )
+          const hint = goneSince(pattern)
+          return hint === undefined ? Effect.succeed(pattern) : Effect.fail(invalid("a tool that exists", { hint }))
         },
         encode: (output: string) => Effect.succeed(output)
       })
     )
   ).annotate({ expected })
+}
+
+/** What became of a tool that went by this name, if none does today: a pattern would match nothing, and say nothing. */
+function goneSince(name: string): string | undefined {
+  const parts = ToolPattern.removedTools.get(name)
+  if (parts !== undefined) return `that tool was split up; name its parts: ${parts.join(", ")}`
+  const today = ToolName.canonical(name)
+  return today === name ? undefined : `that tool is called ${today} now`
 }
 
 function parseBool(input: string): Option.Option<boolean> {

@@ -145,6 +145,16 @@ const badFiles: ReadonlyArray<BadFile> = [
     ]
   },
   {
+    name: "a name that a tool had before",
+    text: '[tools.approval]\nrequire_approval = ["calculator"]\n[orchestration.main_agent]\ntools_deny = ["datetime_now"]',
+    says: [
+      "  - tools.approval.require_approval[0]: found a text; expected a tool that exists",
+      "      that tool is called calculate_expression now",
+      "  - orchestration.main_agent.tools_deny[0]: found a text; expected a tool that exists",
+      "      that tool is called current_datetime now"
+    ]
+  },
+  {
     name: "a folder outside",
     text: '[tools.tool_output_spill]\nsubdir = "a/../../b"',
     says: ['  - tools.tool_output_spill.subdir: found a text; expected a relative folder path without ".."']

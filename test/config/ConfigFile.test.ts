@@ -183,9 +183,19 @@ describe("ConfigFile", () => {
 
   it.effect("check names the file it found nothing wrong with", () =>
     Effect.gen(function* () {
-      const { file, here } = yield* folder({ "good.toml": owner("me"), "bad.toml": "[runtime]\nowner = 1" })
+      const unasked = '[tools.approval]\nrequire_approval = ["wiat"]'
+      const { file, here } = yield* folder({
+        "good.toml": owner("me"),
+        "bad.toml": "[runtime]\nowner = 1",
+        "unasked.toml": unasked
+      })
       const check = (path?: string) => Report.check(path).pipe(Effect.provide([here, variables()]))
       assert.strictEqual(yield* check("good.toml"), `${file("good.toml")}: no problems found\n`)
+      assert.strictEqual(
+        yield* check("unasked.toml"),
+        `${file("unasked.toml")}: no problems found\n` +
+          "  - note: tools.approval.require_approval[0] matches no built-in tool; did you mean wait?\n"
+      )
       assert.strictEqual(yield* check(), "There is no settings file (config.toml): the built-in defaults apply.\n")
       assert.strictEqual((yield* Effect.flip(check("bad.toml"))).problems[0].path, "runtime.owner")
     }).pipe(Effect.provide(NodeServices.layer))
