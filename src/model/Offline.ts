@@ -136,15 +136,19 @@ const plan = (text: string, offered: ReadonlySet<string>): ReadonlyArray<Item> =
     if (item === undefined) unknown.push(clause)
     else if (!items.some((other) => isSame(other, item))) items.push(item)
   }
-  if (items.length === 0) return [say(`I do not understand that. ${hint}`)]
+  if (items.length === 0) return [say(`I do not understand that. ${hint(offered)}`)]
   return unknown.length === 0 ? items : [...items, say(`I did not understand ${unknown.map(quote).join(", ")}.`)]
 }
 
 const greeting = `Hello. ${Skills.label}. Ask “what can you do?” for what I understand.`
-const hint = `I can ${Skills.skills
-  .filter((skill) => skill.tool !== undefined)
-  .map((skill) => skill.summary)
-  .join(", ")}; ask “what can you do?” for examples.`
+
+const hint = (offered: ReadonlySet<string>): string => {
+  const summaries = Skills.skills
+    .filter((skill) => skill.tool !== undefined && Skills.isOffered(skill, offered))
+    .map((skill) => skill.summary)
+  const can = summaries.length === 0 ? "All that I can do is turned off here" : `I can ${summaries.join(", ")}`
+  return `${can}; ask “what can you do?” for ${summaries.length === 0 ? "more" : "examples"}.`
+}
 
 const say = (text: string): Item => ({ _tag: "Say", text })
 const quote = (text: string): string => `“${Text.clip(text, 60)}”`
@@ -158,7 +162,7 @@ const split = (text: string): ReadonlyArray<string> =>
 
 const matchSkill = (clause: string, offered: ReadonlySet<string>): Item | undefined => {
   for (const skill of Skills.skills) {
-    const request = Option.getOrUndefined(skill.match(clause))
+    const request = Option.getOrUndefined(skill.match(clause, offered))
     if (request === undefined) continue
     if (request._tag === "Say") return request
     if (skill.tool === undefined) continue
@@ -204,8 +208,18 @@ const answers = (items: ReadonlyArray<Item>, results: ReadonlyArray<CallResult>)
   })
 }
 
+/** Why a call was not allowed. The words that came with it tell a model what to do, and are not for people. */
+const denials: ReadonlyMap<string, string> = new Map([
+  ["expired", "nobody allowed it in time"],
+  ["nobody-to-ask", "it needs a person's yes, and nobody can be asked here. `troupe chat` asks"],
+  ["cancelled", "the question whether it may was withdrawn"]
+])
+
 /** Tools explain themselves in a sentence or in a few words; both read well after this. */
 const failed = (skill: Skills.Skill, outcome: Skills.Outcome): string => {
+  if (outcome.denied !== undefined) {
+    return `${skill.failure}: ${denials.get(outcome.denied) ?? "it was not allowed"}.`
+  }
   const why = Text.clip(outcome.text, 400)
   return `${skill.failure}${/^\p{Lu}/u.test(why) ? "." : ":"} ${why}`
 }

@@ -6,6 +6,7 @@
  * takes time in proportion to the length of the text.
  */
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Json from "./Json.ts"
 
@@ -17,6 +18,8 @@ export type Request =
 /** The result of a tool, as the helper reads it. */
 export interface Outcome {
   readonly failed: boolean
+  /** Why it was not allowed to run; `undefined` if it was. */
+  readonly denied: string | undefined
   /** What the model is meant to read. */
   readonly text: string
   /** A named field of the result, when it is an object. */
@@ -31,8 +34,8 @@ export interface Skill {
   readonly examples: ReadonlyArray<string>
   /** The tool it calls and the setting that turns the tool on. */
   readonly tool: { readonly name: string; readonly configKey: string } | undefined
-  /** Recognises one request, given in normal form. */
-  readonly match: (request: string) => Option.Option<Request>
+  /** Recognises one request, given in normal form, in a turn that is offered these tools. */
+  readonly match: (request: string, offered: ReadonlySet<string>) => Option.Option<Request>
   /** Start of the answer when the tool failed or was not allowed. */
   readonly failure: string
   /** Words the result of the tool. */
@@ -201,7 +204,13 @@ const wait: Skill = {
   answer: (label, outcome) =>
     Option.match(outcome.field("slept_ms"), {
       onNone: () => `I waited ${label}.`,
-      onSome: (slept) => `I waited ${slept} ms.`
+      onSome: (slept) =>
+        Option.contains(
+          Option.orElseSome(outcome.field("requested_ms"), () => slept),
+          slept
+        )
+          ? `I waited ${slept} ms.`
+          : `I waited ${slept} ms, the longest that [tools.wait].max_milliseconds allows.`
     })
 }
 
@@ -230,7 +239,8 @@ const help: Skill = {
   examples: ["what can you do?", "help"],
   tool: undefined,
   failure: "I cannot help",
-  match: (request) => (helpRequests.has(request) ? Option.some({ _tag: "Say", text: describe() }) : Option.none()),
+  match: (request, offered) =>
+    helpRequests.has(request) ? Option.some({ _tag: "Say", text: describe(offered) }) : Option.none(),
   answer: (_label, outcome) => outcome.text
 }
 
@@ -240,13 +250,21 @@ export const skills: ReadonlyArray<Skill> = [calculate, dateAndTime, wait, help]
 /** What the helper is; also its label on first contact. */
 export const label = "I am Troupe's offline helper, not a language model"
 
+/** Whether a turn that is offered these tools can do it. */
+export const isOffered = ({ tool }: Skill, offered: ReadonlySet<string>): boolean =>
+  tool === undefined || offered.has(tool.name)
+
 /** The answer to "what can you do?". */
-const describe = (): string =>
+const describe = (offered: ReadonlySet<string>): string =>
   [
     `${label}: I answer a fixed list of requests with Troupe's own tools, without any network.`,
     "",
     "I can:",
-    ...skills.map((skill) => `- ${skill.summary}, e.g. ${skill.examples.map((example) => `“${example}”`).join(", ")}`),
+    ...skills.map(
+      (skill) =>
+        `- ${skill.summary}, e.g. ${skill.examples.map((example) => `“${example}”`).join(", ")}` +
+        (isOffered(skill, offered) ? "" : ` (off: ${skill.tool?.configKey} turns it on)`)
+    ),
     "",
     "Two requests may be joined with “and”. To talk to a real model, set [llm].provider and [llm].model."
   ].join("\n")
@@ -280,7 +298,12 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
       sources.map((source) => source?.[name]).find((found) => typeof found === "string" || typeof found === "number")
     ).pipe(Option.map(String))
   const status = envelope?.["status"]
+  const details = Option.getOrUndefined(
+    decodeObject(sources.map((source) => source?.["details"]).find(Predicate.isNotUndefined))
+  )
+  const reason = details?.["reason"]
   return {
+    denied: Option.contains(field("error_code"), deniedCode) ? (isText(reason) ? reason : "") : undefined,
     failed: failed || status === "error" || envelope?.["ok"] === false || envelope?.["skipped"] === true,
     text: Option.getOrElse(
       Option.orElse(field("error"), () => Option.orElse(field("message"), () => field("text"))),
@@ -291,4 +314,5 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
 }
 
 const decodeObject = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Unknown))
+const deniedCode = "tool_approval:denied"
 const isText = (value: unknown): value is string => typeof value === "string"

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Offline from "../../src/model/Offline.ts"
 import * as Skills from "../../src/model/OfflineSkills.ts"
+import { ToolDenied } from "../../src/tool/ToolError.ts"
 import { streamStep } from "../../src/model/ToolSchema.ts"
 
 const allTools = Skills.skills.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name]))
@@ -28,6 +29,8 @@ const step = Effect.fnUntraced(function* (prompt: Prompt.RawInput, tools: Readon
     finish: parts.flatMap((part) => (part.type === "finish" ? [part.reason] : []))
   }
 })
+
+const answered: Prompt.MessageEncoded = { role: "assistant", content: "Hi." }
 
 const user = (content: string): Prompt.MessageEncoded => ({ role: "user", content })
 
@@ -177,6 +180,48 @@ describe("Offline", () => {
       assert.match(asText.said.text, /^I could not calculate that\. It divides by zero\./)
       const denied = yield* turn("wait 1 second", [{ ok: false, error: "The user did not allow it" }])
       assert.match(denied.said.text, /^I could not wait\. The user did not allow it/)
+    })
+  )
+
+  for (const [reason, words] of [
+    ["denied", "I could not calculate that: it was not allowed."],
+    ["expired", "I could not calculate that: nobody allowed it in time."],
+    [
+      "nobody-to-ask",
+      "I could not calculate that: it needs a person's yes, and nobody can be asked here. `troupe chat` asks."
+    ],
+    ["cancelled", "I could not calculate that: the question whether it may was withdrawn."]
+  ] as const) {
+    it.effect(`says that a call was not allowed (${reason}), and nothing that was meant for a model`, () =>
+      Effect.gen(function* () {
+        const error = new ToolDenied({ tool: "calculate_expression", reason })
+        const read = { ok: false, error_code: error.code, error: error.message, details: { reason } }
+        const { said } = yield* turn("what is 1+1?", [JSON.stringify(read)], [user("hello"), answered])
+        assert.strictEqual(said.text, words)
+      })
+    )
+  }
+
+  it.effect("says how much of a long wait was allowed", () =>
+    Effect.gen(function* () {
+      const results = [{ slept_ms: 30000, requested_ms: 40000 }]
+      const { said } = yield* turn("wait 40 seconds", results, [user("hello"), answered])
+      assert.strictEqual(said.text, "I waited 30000 ms, the longest that [tools.wait].max_milliseconds allows.")
+    })
+  )
+
+  it.effect("says of what it can do what is turned off, and promises nothing of it elsewhere", () =>
+    Effect.gen(function* () {
+      const lineOf = (text: string, start: string) => text.split("\n").find((line) => line.startsWith(start)) ?? ""
+      const some = ["calculate_expression"]
+      const { text } = yield* step("what can you do?", some)
+      assert.include(lineOf(text, "- wait"), "(off: [tools.wait].enabled turns it on)")
+      assert.notInclude(lineOf(text, "- calculate"), "off")
+      assert.notInclude((yield* step("what can you do?")).text, "(off")
+      const lost = yield* step("wie geht es", some)
+      assert.notInclude(lost.text, "wait")
+      assert.include(lost.text, "I can calculate with numbers; ask")
+      assert.include((yield* step("wie geht es", [])).text, "ask “what can you do?”")
     })
   )
 
