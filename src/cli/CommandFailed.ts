@@ -43,6 +43,8 @@ export const codeOf = (tag: string): number => {
       return exitCodes.unavailable
     case "StorageUnavailable":
     case "DatabaseUnusable":
+    case "SchemaTooNew":
+    case "MigrationFailed":
       return exitCodes.storage
     default:
       return exitCodes.failed

@@ -108,7 +108,8 @@ describe("without a daemon", () => {
         [["chat", "--once", "-"], "  \n", "blank"],
         [["chat", "--once", "-"], "x".repeat(1_000_001), "longer"],
         [["chat", "--once", "x", "--thread", "two words"], "", "no name of a thread"],
-        [["chat", "--json"], "", "--once"],
+        [["chat", "--json"], "", "--json needs --once"],
+        [["chat", "--timeout", "5"], "", "--timeout needs --once"],
         [["chat"], "hello\n", "no terminal"]
       ]
       for (const [args, input, words] of wrong) {
@@ -156,6 +157,21 @@ describe("without a daemon", () => {
         assert.strictEqual(answer.code, 0, answer.stderr)
         assert.include(answer.stdout, "5")
       }
+    })
+  )
+})
+
+describe("the greeting", () => {
+  test(
+    "names the flags that a chat needs to find this daemon",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      const config = join(at.home, "my settings.toml")
+      yield* files.writeFileString(config, "[http]\nport = 0\n")
+      const daemon = yield* Program.start(at, ["--config", config, "--data-dir", "elsewhere"])
+      yield* daemon.says("Ctrl+C stops it.")
+      assert.include(daemon.output(), `npx troupe chat --config '${config}' --data-dir elsewhere\n`)
     })
   )
 })

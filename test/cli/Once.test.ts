@@ -1,5 +1,6 @@
 /** `troupe chat --once` against the real server over the whole runtime, with a model that follows a script. */
 import { assert, describe, it } from "@effect/vitest"
+import * as AiError from "effect/ai/AiError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -100,6 +101,24 @@ describe("--once", () => {
       const results = (yield* entries).flatMap(({ entry }) => (entry._tag === "ToolResult" ? [entry.outcome] : []))
       assert.deepStrictEqual(results, ["completed"])
     }).pipe(Effect.provide(session))
+  )
+
+  live(
+    "says that another model answers, also where there is no terminal",
+    {
+      scripts: ({ model }) =>
+        model === "main"
+          ? [ScriptedModel.fail(new AiError.InternalProviderError({ description: "It is down" }))]
+          : [ScriptedModel.text("from the spare")],
+      model: { provider: "one", model: "main", fallback: [{ provider: "two", model: "spare" }] }
+    },
+    Effect.gen(function* () {
+      const { err, out } = yield* run("go")
+      assert.strictEqual(out, "from the spare\n")
+      assert.match(err, /^── two\/spare is asked from here on: .*It is down.* ──\n$/)
+      const asJson = yield* run("again", { json: true })
+      assert.strictEqual(asJson.err, "")
+    })
   )
 
   live(

@@ -10,6 +10,7 @@ import * as ChatView from "../../../src/cli/ChatView.ts"
 import { CommandFailed, exitCodes, unavailable } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
+import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import type * as Ids from "../../../src/Ids.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
@@ -67,7 +68,10 @@ const exchange = Effect.fnUntraced(function* (
     } else if (answer !== undefined) {
       answer = Answer.next(answer, item)
       if (options.json) yield* output.out(line(item))
-      else if (output.errIsTerminal) view = yield* progress(view, item)
+      else {
+        yield* warn(item)
+        if (output.errIsTerminal) view = yield* progress(view, item)
+      }
       yield* questions(item, answer)
     }
   })
@@ -142,6 +146,13 @@ const notTaken = (seconds: number) =>
   unavailable(
     `The daemon did not say within ${seconds} s that it has the message. Is its process stopped? \`troupe status\` asks it.`
   )
+
+/** That another model answers than the one of the settings must not be hidden from whoever reads the answer only. */
+const warn = Effect.fnUntraced(function* (item: Exclude<TroupeRpcs.SentItem, Accepted>) {
+  if (item._tag !== "Entry" || item.stored.entry._tag !== "ModelSwitched") return
+  const output = yield* Output
+  yield* output.err(`${Transcript.switched(item.stored.entry, output.errStyle)}\n`)
+})
 
 /** Tool calls as they happen, for whoever looks at the terminal; the words come at the end, on standard output. */
 const progress = Effect.fnUntraced(function* (view: ChatView.View, item: Exclude<TroupeRpcs.SentItem, Accepted>) {

@@ -25,6 +25,9 @@ export const run = (common: Client.Common, flags: Flags) =>
     const thread = yield* Client.threadKey(flags.thread)
     if (flags.once === undefined) {
       if (flags.json) return yield* usage("--json needs --once: an interactive chat is for people.")
+      if (flags.timeoutSeconds !== undefined) {
+        return yield* usage("--timeout needs --once: an interactive chat lasts until you leave it.")
+      }
       if (!output.inIsTerminal || !output.outIsTerminal) {
         return yield* usage(
           "This is no terminal to chat on. Send one message with --once TEXT, or --once - to read it."

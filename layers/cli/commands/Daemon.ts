@@ -24,7 +24,7 @@ export const run = (common: Common) =>
     yield* control.outlive
     const { runtime } = yield* Settings
     yield* control.stopWithin(runtime.shutdown_grace_seconds)
-    yield* greet
+    yield* greet(common)
     yield* Effect.logInfo("Ready")
     return yield* Effect.onInterrupt(Effect.never, () => sayGoodbye)
   }).pipe(
@@ -48,7 +48,7 @@ const sayGoodbye = Effect.gen(function* () {
   )
 })
 
-const greet = Effect.gen(function* () {
+const greet = Effect.fnUntraced(function* (common: Common) {
   const output = yield* Output
   const { address } = yield* HttpServer.HttpServer
   const { path } = yield* DataDirectory
@@ -68,10 +68,19 @@ const greet = Effect.gen(function* () {
       bold(`Troupe ${version}`),
       ...rows.map(([name, value]) => `  ${dim(name.padEnd(8))} ${Plain.line(value)}`),
       "",
-      `Talk to it:  ${bold("npx troupe chat")}`,
+      `Talk to it:  ${bold(["npx troupe chat", ...placeFlags(common)].join(" "))}`,
       ...(llm.provider === "offline" ? [dim("Set [llm] in config.toml to talk to a language model.")] : []),
       dim("Ctrl+C stops it."),
       ""
     ].join("\n")
   )
 })
+
+/** What a client must be told to look in the same place, as a shell takes it. */
+const placeFlags = ({ config, dataDir }: Common): ReadonlyArray<string> => [
+  ...(config === undefined ? [] : ["--config", quoted(config)]),
+  ...(dataDir === undefined ? [] : ["--data-dir", quoted(dataDir)])
+]
+
+const quoted = (word: string): string =>
+  /^[\w./:@%+=,~-]+$/.test(word) ? word : `'${Plain.line(word).replaceAll("'", `'\\''`)}'`
