@@ -30,5 +30,8 @@ const syntaxProblem = (cause: unknown): Problem => {
   const problem = { path: "", expected: "valid TOML" }
   if (!(cause instanceof Toml.TomlError)) return { ...problem, found: "text that cannot be parsed" }
   const reason = cause.message.split("\n", 1)[0]?.replace("Invalid TOML document: ", "") ?? ""
-  return { ...problem, found: `a syntax error: ${reason}`, line: cause.line, column: cause.column }
+  const place = { line: cause.line, column: cause.column }
+  // Most often a text without its quotes.
+  const hint = reason === "invalid value" ? { hint: 'a text stands in quotes: key = "text"' } : {}
+  return { ...problem, found: `a syntax error: ${reason}`, ...place, ...hint }
 }

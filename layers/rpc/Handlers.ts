@@ -24,6 +24,7 @@ import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
+import * as Availability from "../../src/tools/Availability.ts"
 import { version } from "../cli/Version.ts"
 import * as Report from "../config/Report.ts"
 import * as ProcessMemory from "../observability/ProcessMemory.ts"
@@ -110,7 +111,14 @@ export const layer = TroupeRpcs.toLayer(
       Release: ({ how }) => held.release(how),
       Tools: () =>
         Effect.map(registry.all, (tools) =>
-          tools.map((tool) => summary(tool, approvals.required(tool.name))).toSorted(byName)
+          tools
+            .map((tool) =>
+              summary(tool, {
+                needsApproval: approvals.required(tool.name),
+                keptOffBy: Availability.keptOffBy(settings, tool.name)
+              })
+            )
+            .toSorted(byName)
         ),
       ShowConfig: () =>
         Report.show.pipe(Effect.provideService(Settings, settings), Effect.provideService(ConfigSource, config))
@@ -156,14 +164,14 @@ const makeStatus = Effect.gen(function* () {
 
 const isKey = (ref: ThreadRef): ref is Threads.ThreadKey => ref.includes(":")
 
-const summary = (tool: Tool.Any, needsApproval: boolean): ToolSummary => ({
+const summary = (tool: Tool.Any, policy: Pick<ToolSummary, "needsApproval" | "keptOffBy">): ToolSummary => ({
   name: tool.name,
   description: tool.description,
   timeout: tool.limits.timeout,
   cancellation: tool.cancellation,
   replay: tool.replay,
   capabilities: tool.capabilities.map((capability) => capability.capability),
-  needsApproval
+  ...policy
 })
 
 const byName = (a: ToolSummary, b: ToolSummary): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)

@@ -5,13 +5,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Digest from "effect/crypto/Digest"
 import { Approvals } from "../../src/approval/Approvals.ts"
-import * as ToolPattern from "../../src/config/ToolPattern.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Capability from "../../src/tool/Capability.ts"
 import * as Display from "../../src/tool/Display.ts"
+import * as PolicyPatterns from "../../src/tool/PolicyPatterns.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
@@ -53,7 +53,9 @@ export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Gran
         const granted = authority(yield* grants.forTurn(scope))
         const offered = yield* registry.offered(scope)
         const registrations = new Map(
-          Array.from(offered).filter(([name, { tool }]) => allows(policy, name) && isGranted(granted, tool))
+          Array.from(offered).filter(
+            ([name, { tool }]) => PolicyPatterns.allows(policy, name) && isGranted(granted, tool)
+          )
         )
         const offers = Array.from(registrations.values(), offerOf)
         return { scope, granted, registrations, offers, counts: new Map<string, number>() }
@@ -160,10 +162,6 @@ export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Gran
 
 /** How an answer is declared: always there, whatever the policy. */
 const always = "pre_response"
-
-const allows = (policy: Policy, name: string): boolean =>
-  name === always ||
-  (!ToolPattern.matches(policy.deny, name) && (policy.allow.length === 0 || ToolPattern.matches(policy.allow, name)))
 
 const isGranted = (granted: Capability.Granted, tool: Tool.Any): boolean =>
   tool.capabilities.every(({ capability }) => granted.names.includes(capability))

@@ -163,6 +163,7 @@ export const tools = (list: ReadonlyArray<TroupeRpcs.ToolSummary>, style: Style)
     : list
         .map((tool) => {
           const facts = [
+            ...(tool.keptOffBy === null ? [] : [`off: see ${tool.keptOffBy}`]),
             `at most ${tool.timeout}`,
             tool.cancellation,
             `replay ${tool.replay}`,
@@ -258,7 +259,7 @@ export const status = (state: TroupeRpcs.Status, style: Style): string => {
     ],
     ...state.undelivered.map(({ channel, count }): readonly [string, string] => [
       "undelivered",
-      `${count} for ${channel}`
+      `${counted(count, "reply", "replies")} for the channel ${channel}`
     ]),
     ...(state.held.threads + state.held.replies === 0
       ? []

@@ -87,7 +87,9 @@ export const ToolSummary = Schema.Struct({
   cancellation: Schema.Literals(["interruptible", "atomic"]),
   replay: Schema.Literals(["safe", "idempotent", "unknown"]),
   capabilities: Schema.Array(Schema.String),
-  needsApproval: Schema.Boolean
+  needsApproval: Schema.Boolean,
+  /** The setting that keeps it from the main agent, such as `[tools.wait].enabled`; null when none does. */
+  keptOffBy: Schema.NullOr(Schema.String)
 })
 export type ToolSummary = typeof ToolSummary.Type
 

@@ -3,6 +3,16 @@ import * as Suggest from "../config/Suggest.ts"
 import type { Settings } from "../config/Settings.ts"
 import * as ToolPattern from "../config/ToolPattern.ts"
 
+/** How an answer is declared: always there, whatever the policy. */
+const always = "pre_response"
+
+/** Whether an agent with this policy has the tool. Without a pattern, `allow` allows all. */
+export const allows = (
+  { allow, deny }: { readonly allow: ReadonlyArray<string>; readonly deny: ReadonlyArray<string> },
+  name: string
+): boolean =>
+  name === always || (!ToolPattern.matches(deny, name) && (allow.length === 0 || ToolPattern.matches(allow, name)))
+
 /**
  * One sentence for each pattern that matches none of the tools: most often a misspelt name, which leaves a tool unasked or
  * unlisted. It may also be meant for a tool that comes later, so it is no mistake by itself. `kind` is put before "tool".

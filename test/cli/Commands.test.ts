@@ -294,13 +294,26 @@ describe("with a daemon", () => {
         entries.map(({ seq }) => seq),
         entries.map((_, index) => index + 1)
       )
+      const last = yield* Program.run(at, ["history", "work", "--limit", "2"])
+      assert.match(last.stdout, /^── 4 entries above; --limit 6 shows all ──\n6\*7 = 42\n/)
+      assert.notInclude(history.stdout, "above")
+      yield* Program.run(at, ["chat", "--thread", "more", "--once", "hello"])
+      const one = yield* Program.run(at, ["threads", "--limit", "1"])
+      assert.match(one.stdout, /^\S+ \S+ {2}console:more .*\n── there are more; --limit shows up to 1000 ──\n$/)
+      assert.notInclude((yield* Program.run(at, ["threads"])).stdout, "──")
+      assert.strictEqual(
+        (yield* linesOf((yield* Program.run(at, ["threads", "--limit", "1", "--json"])).stdout)).length,
+        1
+      )
       const missing = yield* Program.run(at, ["history", "nowhere"])
       assert.strictEqual(missing.code, 1)
       assert.include(missing.stderr, "console:nowhere")
 
       const tools = yield* linesOf((yield* Program.run(at, ["tools", "--json"])).stdout)
       assert.isTrue(tools.some(({ name }) => name === "calculate_expression"))
-      assert.include((yield* Program.run(at, ["tools"])).stdout, "calculate_expression")
+      const listed = (yield* Program.run(at, ["tools"])).stdout
+      assert.include(listed, "calculate_expression (at most")
+      assert.include(listed, "wait (off: see [tools.wait].enabled; at most")
     })
   )
 

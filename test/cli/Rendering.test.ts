@@ -352,6 +352,7 @@ describe("the beginning of a stretch", () => {
     assert.strictEqual(firstOf(all.slice(1), 6), 5)
     assert.strictEqual(Beginning.above(all, none), "")
     assert.strictEqual(Beginning.above(all.slice(4), none), "── 4 entries above; /history 9 shows all ──\n")
+    assert.strictEqual(Beginning.above(all.slice(4), none, "--limit"), "── 4 entries above; --limit 9 shows all ──\n")
   })
 
   it("takes in what was said to it before the turn before it had ended", () => {

@@ -411,7 +411,6 @@ const badFiles: ReadonlyArray<BadFile> = [
 ]
 
 const syntaxErrors: ReadonlyArray<readonly [text: string, says: string]> = [
-  ["[http]\nport = = 1", "found a syntax error: invalid value (line 2, column 8)"],
   [
     "[http]\nport = 1\nport = 2",
     "found a syntax error: trying to redefine an already defined table or value (line 3, column 1)"
@@ -437,6 +436,17 @@ describe("bad files", () => {
       })
     )
   }
+
+  it.effect("a text without quotes is told what it needs, and is not repeated", () =>
+    Effect.gen(function* () {
+      const error = yield* refuse("[llm]\nprovider = openai")
+      assert.deepStrictEqual(error.message.split("\n"), [
+        "config.toml: 1 problem",
+        "  - found a syntax error: invalid value (line 2, column 12); expected valid TOML",
+        '      a text stands in quotes: key = "text"'
+      ])
+    })
+  )
 
   for (const [text, says] of syntaxErrors) {
     it.effect(`a syntax error: ${JSON.stringify(text)}`, () =>

@@ -66,13 +66,13 @@ describe("settings that are shown", () => {
     for (const [index, { before, language, line, text }] of fences.entries()) {
       if (language !== "toml") continue
       const report = fences[index + 1]?.text ?? ""
-      const source = /^(\S+\.toml): \d+ problems?\n/.exec(report)?.[1]
+      const source = /^troupe: (\S+\.toml): \d+ problems?\n/.exec(report)?.[1]
       it.effect(`${path}:${line} ${source === undefined ? "are accepted" : "give the report below them"}`, () =>
         Effect.gen(function* () {
           const result = yield* Effect.result(ConfigFile.fromText(text, source ?? "config.toml"))
           if (source === undefined)
             assert.strictEqual(result._tag, "Success", Option.getOrUndefined(failure(result))?.message)
-          else assert.strictEqual(`${Option.getOrUndefined(failure(result))?.message}\n`, report)
+          else assert.strictEqual(`troupe: ${Option.getOrUndefined(failure(result))?.message}\n`, report)
         }).pipe(Effect.provide(source === undefined ? everythingSet : Environment.layerTable(setIn(before))))
       )
     }

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Beginning from "../../../src/cli/Beginning.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
@@ -14,11 +15,17 @@ export const run = (
     const output = yield* Output
     const thread = yield* Client.threadKey(flags.thread)
     const pages = (yield* TroupeClient).history({ thread, limit: flags.limit })
-    yield* Stream.runForEach(flags.json ? pages : Transcript.stretches(pages), (entries) =>
-      output.out(
-        flags.json
-          ? entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")
-          : Transcript.render(entries, output.outStyle)
+    if (flags.json) {
+      return yield* Stream.runForEach(pages, (entries) =>
+        output.out(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""))
       )
-    )
+    }
+    const style = output.outStyle
+    // What is left out above must not look like the beginning.
+    let begun = false
+    yield* Stream.runForEach(Transcript.stretches(pages), (entries) => {
+      const above = begun ? "" : Beginning.above(entries, style, "--limit")
+      begun ||= entries.length > 0
+      return output.out(above + Transcript.render(entries, style))
+    })
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Output } from "../../../src/cli/Output.ts"
+import type { Style } from "../../../src/cli/Style.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Client from "./Client.ts"
@@ -8,10 +9,12 @@ import * as Client from "./Client.ts"
 export const run = (common: Client.Common, flags: { readonly json: boolean; readonly limit: number }) =>
   Effect.gen(function* () {
     const output = yield* Output
-    const { threads } = yield* (yield* TroupeClient).Threads({ limit: flags.limit })
+    const { next, threads } = yield* (yield* TroupeClient).Threads({ limit: flags.limit })
     yield* output.out(
       flags.json
         ? threads.map((thread) => `${JSON.stringify(thread)}\n`).join("")
-        : Transcript.threads(threads, output.outStyle)
+        : Transcript.threads(threads, output.outStyle) + (next === null ? "" : more(output.outStyle))
     )
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
+
+const more = ({ dim }: Style): string => `${dim("── there are more; --limit shows up to 1000 ──")}\n`
