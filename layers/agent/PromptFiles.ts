@@ -1,6 +1,7 @@
 /** The prompt files of an installation: `main.md`, `compact.md`, `policies/*.md`, `channels/<channel>.md` in `[llm].prompts_dir`. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Settings from "../../src/config/Settings.ts"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
@@ -24,7 +25,7 @@ export const mainPrompt = Effect.gen(function* () {
   const file = llm.system_prompt_file?.trim() ?? ""
   if (file !== "") return yield* named(file)
   if (llm.system_prompt !== undefined && llm.system_prompt.trim() !== "") return llm.system_prompt
-  return (yield* optional(`${llm.prompts_dir}/main.md`)) ?? SystemPrompt.defaultMainPrompt
+  return (yield* fromDirectory(`${llm.prompts_dir}/main.md`)) ?? SystemPrompt.defaultMainPrompt
 })
 
 /** What a model is told that summarises a conversation: `compact.md`, else the built-in text. */
@@ -38,30 +39,51 @@ export const policies = Effect.gen(function* () {
   const { llm } = yield* Settings.Settings
   const fs = yield* FileSystem.FileSystem
   const directory = `${llm.prompts_dir}/policies`
-  const names = yield* Effect.orElseSucceed(fs.readDirectory(directory), (): Array<string> => [])
-  const texts = yield* Effect.forEach(names.filter((name) => name.endsWith(".md")).toSorted(), (name) =>
-    optional(`${directory}/${name}`)
+  const names = yield* ifThere(fs.readDirectory(directory), directory)
+  const texts = yield* Effect.forEach((names ?? []).filter((name) => name.endsWith(".md")).toSorted(), (name) =>
+    fromDirectory(`${directory}/${name}`)
   )
   return texts.filter((text) => text !== undefined)
 })
 
-/** The conventions of a channel. */
+/** The conventions of a channel. They are read when it is first used, when nobody is there to mend a file: a turn goes on without. */
 export const channel = Effect.fnUntraced(function* (name: string) {
   const { llm } = yield* Settings.Settings
-  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? yield* optional(`${llm.prompts_dir}/channels/${name}.md`) : undefined
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined
+  return yield* Effect.catch(fromDirectory(`${llm.prompts_dir}/channels/${name}.md`), (error) =>
+    Effect.as(Effect.logWarning(error.message), undefined)
+  )
 })
 
 /** A file that the configuration names must be there and say something. */
 const named = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const unreadable = (reason: string) => new PromptUnreadable({ path, key: "[llm].system_prompt_file", reason })
-  const text = yield* Effect.mapError(fs.readFileString(path), (error) => unreadable(error.reason._tag))
+  const text = yield* Effect.mapError(fs.readFileString(path), (error) => unreadable(whyNot(error)))
   return text.trim() === "" ? yield* unreadable("it is empty") : text
 })
 
-/** A file that may be absent; one that says nothing counts as absent. */
-const optional = Effect.fnUntraced(function* (path: string) {
+/** A file that may be absent; one that says nothing counts as absent. One that is there and cannot be read is never passed over. */
+const fromDirectory = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* Effect.orElseSucceed(fs.readFileString(path), () => "")
-  return text.trim() === "" ? undefined : text
+  const text = yield* ifThere(fs.readFileString(path), path)
+  return text === undefined || text.trim() === "" ? undefined : text
 })
+
+const ifThere = <A>(read: Effect.Effect<A, PlatformError.PlatformError>, path: string) =>
+  Effect.catch(read, (error) =>
+    error.reason._tag === "NotFound"
+      ? Effect.undefined
+      : Effect.fail(new PromptUnreadable({ path, key: "[llm].prompts_dir", reason: whyNot(error) }))
+  )
+
+const whyNot = ({ reason }: PlatformError.PlatformError): string => {
+  switch (reason._tag) {
+    case "NotFound":
+      return "there is no such file. A relative path starts at the working directory"
+    case "PermissionDenied":
+      return "this user may not read it"
+    default:
+      return `it cannot be read (${reason._tag}). It must be a text file`
+  }
+}

@@ -35,5 +35,9 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<SystemPrompt.SystemPrompt, never, Settings.Settings | FileSystem.FileSystem> =
-  Layer.effect(SystemPrompt.SystemPrompt, make)
+/** Reads the policies; one that is there and cannot be read stops the start with its path. */
+export const layer: Layer.Layer<
+  SystemPrompt.SystemPrompt,
+  PromptFiles.PromptUnreadable,
+  Settings.Settings | FileSystem.FileSystem
+> = Layer.effect(SystemPrompt.SystemPrompt, make)

@@ -33,6 +33,7 @@ export const unavailable = (text: string) => new CommandFailed({ code: exitCodes
 export const codeOf = (tag: string): number => {
   switch (tag) {
     case "ConfigError":
+    case "PromptUnreadable":
     case "ShowHelp":
       return exitCodes.usage
     case "DataDirectoryInUse":

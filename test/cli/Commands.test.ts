@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
+import { codeOf } from "../../src/cli/CommandFailed.ts"
 import * as Program from "./Program.ts"
 
 const Line = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
@@ -159,6 +160,14 @@ describe("without a daemon", () => {
       }
     })
   )
+})
+
+describe("the exit code", () => {
+  it("tells settings that are wrong from a store that cannot be used", () => {
+    for (const tag of ["ConfigError", "PromptUnreadable"]) assert.strictEqual(codeOf(tag), 2, tag)
+    for (const tag of ["DatabaseUnusable", "SchemaTooNew", "MigrationFailed"]) assert.strictEqual(codeOf(tag), 5, tag)
+    assert.strictEqual(codeOf("ListenFailed"), 1)
+  })
 })
 
 describe("the greeting", () => {

@@ -1,0 +1,66 @@
+/** The prompt files of an installation: none that is there is passed over without a word. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Logger from "effect/Logger"
+import { join } from "node:path"
+import * as PromptFiles from "../../layers/agent/PromptFiles.ts"
+import { Settings } from "../../src/config/Settings.ts"
+
+/** A prompts directory in which these are files, and these are folders where a file should be. */
+const prompts = Effect.fnUntraced(function* (texts: Readonly<Record<string, string>>, folders: ReadonlyArray<string>) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* files.makeTempDirectoryScoped({ prefix: "troupe-prompts-" })
+  for (const folder of ["policies", "channels", ...folders]) {
+    yield* files.makeDirectory(join(path, folder), { recursive: true })
+  }
+  for (const [name, text] of Object.entries(texts)) yield* files.writeFileString(join(path, name), text)
+  return { path, settings: Settings.layer({ llm: { prompts_dir: path } }) }
+})
+
+describe("prompt files", () => {
+  it.effect("are read in the order of their names; what is absent or blank is left out", () =>
+    Effect.gen(function* () {
+      const texts = { "main.md": "Main.", "policies/b.md": "B", "policies/a.md": "A", "policies/c.md": " \n" }
+      const { settings } = yield* prompts(texts, [])
+      assert.strictEqual(yield* Effect.provide(PromptFiles.mainPrompt, settings), "Main.")
+      assert.deepStrictEqual(yield* Effect.provide(PromptFiles.policies, settings), ["A", "B"])
+      assert.isUndefined(yield* Effect.provide(PromptFiles.channel("console"), settings))
+      const none = Settings.layer({ llm: { prompts_dir: "/nowhere/at/all" } })
+      assert.deepStrictEqual(yield* Effect.provide(PromptFiles.policies, none), [])
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("a policy or main prompt that is there and cannot be read is an error with its path", () =>
+    Effect.gen(function* () {
+      const { path, settings } = yield* prompts({ "policies/a.md": "A" }, ["policies/b.md", "main.md"])
+      const policy = yield* Effect.flip(Effect.provide(PromptFiles.policies, settings))
+      assert.include(policy.message, `${path}/policies/b.md ([llm].prompts_dir) cannot be used: it cannot be read`)
+      const main = yield* Effect.flip(Effect.provide(PromptFiles.mainPrompt, settings))
+      assert.include(main.message, `${path}/main.md`)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("conventions of a channel that cannot be read are told in the log, and the turn goes on", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
+    return Effect.gen(function* () {
+      const { path, settings } = yield* prompts({}, ["channels/console.md"])
+      assert.isUndefined(yield* Effect.provide(PromptFiles.channel("console"), settings))
+      assert.include(String(lines.flat()), `${path}/channels/console.md`)
+    }).pipe(Effect.provide([NodeServices.layer, logger]))
+  })
+
+  it.effect("a prompt file that the settings name and that is missing is explained", () =>
+    Effect.gen(function* () {
+      const settings = Settings.layer({ llm: { system_prompt_file: "no/such/file.md" } })
+      const error = yield* Effect.flip(Effect.provide(PromptFiles.mainPrompt, settings))
+      assert.strictEqual(
+        error.message,
+        "The prompt file no/such/file.md ([llm].system_prompt_file) cannot be used: there is no such file. " +
+          "A relative path starts at the working directory."
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
