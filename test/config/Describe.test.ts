@@ -105,7 +105,7 @@ describe("the page", () => {
       const [, file, says] =
         /This file, say.*?```toml\n(.*?)```.*?```text\n(.*?)\n```/s.exec(onDisk("docs/configuration.md")) ?? []
       const error = yield* refuse(file ?? "", { PORT: "http" })
-      assert.strictEqual(says, error.message)
+      assert.strictEqual(says, `troupe: ${error.message}`)
     })
   )
 })
