@@ -31,7 +31,7 @@ export const mainPrompt = Effect.gen(function* () {
 /** What a model is told that summarises a conversation: `compact.md`, else the built-in text. */
 export const compaction = Effect.gen(function* () {
   const { llm } = yield* Settings.Settings
-  return (yield* optional(`${llm.prompts_dir}/compact.md`)) ?? SystemPrompt.defaultCompactionPrompt
+  return (yield* fromDirectory(`${llm.prompts_dir}/compact.md`)) ?? SystemPrompt.defaultCompactionPrompt
 })
 
 /** Policies in the order of their names. */
