@@ -2,12 +2,13 @@
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Plain from "../../src/cli/Plain.ts"
 
 /** Standard output is for what was asked for. A mistake is told on standard error, and where to find help with it. */
 export const presenter: CliOutput.Presenter = {
   present: Effect.fnUntraced(function* (event) {
     if (event._tag === "InvalidInvocation") {
-      const errors = event.errors.map((error) => `troupe: ${inShort(error.message)}\n`).join("")
+      const errors = event.errors.map((error) => `troupe: ${Plain.lines(inShort(error.message))}\n`).join("")
       return yield* Console.error(`${errors}See \`${event.commandPath.join(" ")} --help\`.`)
     }
     if (event._tag === "Help" && event.reason === "Implicit") {

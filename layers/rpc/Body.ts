@@ -34,12 +34,18 @@ export const endsLines = (
 
 /** What is wrong with a body, if something is. Nothing of the body is repeated. */
 const problemOf = (body: string): string | undefined => {
+  const calls = new Set<string>()
   let messages = 0
   for (const [index, line] of body.split(/\r?\n/).entries()) {
     if (line === "") continue
     messages++
     const message = Message.read(line)
     if (Message.isMalformed(message)) return `Line ${index + 1} of the body ${message.problem} Nothing of it was run.`
+    const call = Message.callOf(message)
+    if (call !== undefined && calls.has(call)) {
+      return `Line ${index + 1} of the body has the id of a call before it. Give each its own. Nothing of it was run.`
+    }
+    if (call !== undefined) calls.add(call)
   }
   return messages === 0 ? `The body holds no message. A call is ${Message.example}.` : undefined
 }

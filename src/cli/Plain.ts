@@ -17,8 +17,17 @@ export const clipped = (text: string, width: number): string => {
   return characters.length <= width ? safe : `${characters.slice(0, Math.max(0, width - 1)).join("")}…`
 }
 
-// Controls (C0, DEL, C1) and lone surrogates; line and paragraph separators; marks, embeddings and isolates of direction.
-const invisible = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+/** A value as one line of JSON, for programs; what a terminal would act on, should one show it, is written as an escape. */
+export const json = (value: unknown): string =>
+  `${JSON.stringify(value).replace(invisible, (characters) => {
+    const units = Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("")
+  })}\n`
+
+// Controls (C0, DEL, C1) and lone surrogates; line and paragraph separators; marks, embeddings and isolates of direction; and
+// tag characters, which spell out text that nobody sees, but for the few that make a flag.
+const invisible =
+  /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]|(?<!\u{1f3f4}[\u{e0030}-\u{e007a}]{0,6})[\u{e0000}-\u{e007f}]/gu
 
 const visibleExceptSpace = (character: string): string =>
   character === "\n" || character === "\t" ? character : visible(character)

@@ -37,6 +37,10 @@ export const read = (line: string): unknown => {
   return malformed(`is no message. A call is ${example}.`, id)
 }
 
+/** The id of the call that a message makes, if it makes one. */
+export const callOf = (message: unknown): string | undefined =>
+  isMessage(message) && message._tag === "Request" ? String(message.id) : undefined
+
 export const malformed = (problem: string, requestId: typeof Id.Type = ""): Malformed =>
   Malformed.make({ requestId, problem })
 

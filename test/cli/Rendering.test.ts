@@ -84,7 +84,7 @@ describe("Plain", () => {
     Effect.sync(() => {
       assert.notMatch(Plain.lines(text), active)
       assert.notMatch(Plain.line(text), /\p{Cc}/u)
-      if (!/\p{Cc}|\p{Cs}|[\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/u.test(text)) {
+      if (!/\p{Cc}|\p{Cs}|[\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(text)) {
         assert.strictEqual(Plain.lines(text), text)
       }
     })
@@ -95,6 +95,28 @@ describe("Plain", () => {
     assert.strictEqual(Plain.line("a\nb\tc"), "a␊b␉c")
     assert.strictEqual(Plain.clipped("🙂🙂🙂🙂", 3), "🙂🙂…")
   })
+
+  it("shows text that is spelt in tag characters, and leaves flags", () => {
+    const tags = (text: string) =>
+      [...text].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0)))
+    const wales = `\u{1f3f4}${tags("gbwls").join("")}\u{e007f}`
+    assert.strictEqual(Plain.line(wales), wales)
+    assert.strictEqual(Plain.line(`a${tags("rm").join("")}`), "a<U+E0072><U+E006D>")
+    assert.include(Plain.line(`\u{1f3f4}${tags("removeeverything").join("")}`), "<U+E0065>")
+  })
+
+  it.effect.prop(
+    "JSON for programs says the same and holds nothing that a terminal acts on",
+    [Schema.String],
+    ([text]) =>
+      Effect.sync(() => {
+        const value = { [text]: `${text}\u009b\u007f\u202e\u2028\u{e0041}` }
+        const line = Plain.json(value)
+        assert.match(line, /^[^\n]*\n$/)
+        assert.notMatch(line.trimEnd(), /\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|\u{e0041}/u)
+        assert.deepStrictEqual(JSON.parse(line), value)
+      })
+  )
 })
 
 describe("the view of a thread", () => {

@@ -285,6 +285,10 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
           assert.notInclude(answer.body, inside, line)
         }
       }
+      // One id cannot name two answers.
+      const twice = yield* post(`${asked("Status", null, inner)}${good}${good}`)
+      assert.strictEqual(twice.status, 400)
+      assert.include(twice.body, "Line 2 of the body has the id of a call before it")
       assert.strictEqual(stage.accepted.length, before)
       for (const body of ["", "\n"]) assert.include((yield* post(body)).body, "no message", JSON.stringify(body))
     })

@@ -185,7 +185,7 @@ const conclude = Effect.fnUntraced(function* (
       steps,
       usage
     }
-    yield* output.out(`${JSON.stringify(failure === undefined ? result : { ...result, failure })}\n`)
+    yield* output.out(Plain.json(failure === undefined ? result : { ...result, failure }))
   }
   if (state === "answered") return yield* options.json ? Effect.void : output.out(`${Plain.lines(answer.text)}\n`)
   const code = state === "stopped" ? exitCodes.interrupted : exitCodes.failed
@@ -214,9 +214,9 @@ const notStopped = (thread: Threads.ThreadKey) =>
 const line = (item: Exclude<TroupeRpcs.SentItem, Accepted>): string => {
   switch (item._tag) {
     case "Entry":
-      return `${JSON.stringify({ type: "entry", ...item.stored })}\n`
+      return Plain.json({ type: "entry", ...item.stored })
     case "Live":
-      return `${JSON.stringify({ type: "event", event: item.event })}\n`
+      return Plain.json({ type: "event", event: item.event })
     case "CaughtUp":
       return ""
   }

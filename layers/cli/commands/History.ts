@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Beginning from "../../../src/cli/Beginning.ts"
 import { Output } from "../../../src/cli/Output.ts"
+import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Client from "./Client.ts"
@@ -17,7 +18,7 @@ export const run = (
     const pages = (yield* TroupeClient).history({ thread, limit: flags.limit })
     if (flags.json) {
       return yield* Stream.runForEach(pages, (entries) =>
-        output.out(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""))
+        output.out(entries.map((entry) => Plain.json(entry)).join(""))
       )
     }
     const style = output.outStyle

@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { usage } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
+import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Backup from "../../../src/storage/Backup.ts"
@@ -77,7 +78,7 @@ export const held = (
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
 
 const tell = Effect.fnUntraced(function* (json: boolean, value: object, words: string) {
-  yield* (yield* Output).out(json ? `${JSON.stringify(value)}\n` : words)
+  yield* (yield* Output).out(json ? Plain.json(value) : words)
 })
 
 const platform = (common: Client.Common) =>

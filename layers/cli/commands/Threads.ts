@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Output } from "../../../src/cli/Output.ts"
+import * as Plain from "../../../src/cli/Plain.ts"
 import type { Style } from "../../../src/cli/Style.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
@@ -12,7 +13,7 @@ export const run = (common: Client.Common, flags: { readonly json: boolean; read
     const { next, threads } = yield* (yield* TroupeClient).Threads({ limit: flags.limit })
     yield* output.out(
       flags.json
-        ? threads.map((thread) => `${JSON.stringify(thread)}\n`).join("")
+        ? threads.map((thread) => Plain.json(thread)).join("")
         : Transcript.threads(threads, output.outStyle) + (next === null ? "" : more(output.outStyle))
     )
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
