@@ -3,7 +3,6 @@
  * stop, decisions and questions about its state are answered meanwhile.
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
@@ -19,6 +18,7 @@ import type * as Conversations from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
+import * as Monotonic from "../../src/Monotonic.ts"
 import * as StorageError from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as ThreadLog from "../../src/turn/ThreadLog.ts"
@@ -163,13 +163,13 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
       ? Effect.logWarning(`A conversation waits for the store: ${defect.message}`)
       : Effect.logError("A conversation could not make progress", defect)
     yield* Effect.annotateLogs(words, { threadId, failures, pauseMillis: millis })
-    pausedUntil = (yield* Clock.currentTimeMillis) + millis
+    pausedUntil = (yield* Monotonic.millis) + millis
     free()
   })
 
   /** Serves what is owed, unless that is under way, or was tried in vain not long ago and nothing has changed. */
   const wake = (changed: boolean) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Monotonic.millis, (now) => {
       news = true
       if (serving || (!changed && now < pausedUntil)) return Effect.void
       serving = true

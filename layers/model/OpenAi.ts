@@ -21,6 +21,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
 import type { Stream as SdkStream } from "openai/streaming"
+import * as Monotonic from "../../src/Monotonic.ts"
 import { encryptedReasoning, previousResponse, transportError } from "../../src/model/ModelError.ts"
 import type { ModelInfo } from "../../src/model/ModelTable.ts"
 import * as Parts from "../../src/model/Parts.ts"
@@ -306,9 +307,9 @@ const pull = (options: Options, connection: Connection, collector: Collector) =>
   // Only time spent waiting counts: the reader may rest as long as it likes.
   let left = patience
   const readRest = Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* Monotonic.millis
     const event = yield* Effect.timeoutOption(connection.next, left)
-    left = Math.max(0, left - ((yield* Clock.currentTimeMillis) - start))
+    left = Math.max(0, left - ((yield* Monotonic.millis) - start))
     return Option.flatten(event)
   }).pipe(Effect.catch(() => Effect.succeedNone))
 

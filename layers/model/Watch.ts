@@ -1,6 +1,5 @@
 /** The deadlines of one request to a provider: its whole time, and the longest silence. */
 import type * as AiError from "effect/ai/AiError"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { transportError } from "../../src/model/ModelError.ts"
@@ -30,7 +29,6 @@ const slices = 4
  * timer for each wait would cost more than reading the chunk it waits for.
  */
 export const make = Effect.fnUntraced(function* (options: Options, abort: AbortController) {
-  const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(options.requestTimeout)
   const slice = Duration.toMillis(options.idleTimeout) / slices
   let signs = 0
   let silenceCounts = false
@@ -44,11 +42,14 @@ export const make = Effect.fnUntraced(function* (options: Options, abort: AbortC
 
   const guard = Effect.gen(function* () {
     let quiet = 0
+    // What was slept is what counts: a clock that was set, or a process that stood still for a while, ends nothing.
+    let left = Duration.toMillis(options.requestTimeout)
     while (quiet < slices) {
-      const left = deadline - (yield* Clock.currentTimeMillis)
       if (left <= 0) return yield* expire(requestTimeout(options))
       const before = signs
-      yield* Effect.sleep(Math.min(slice, left))
+      const pause = Math.min(slice, left)
+      yield* Effect.sleep(pause)
+      left -= pause
       quiet = silenceCounts && signs === before ? quiet + 1 : 0
     }
     return yield* expire(idleTimeout(options))

@@ -6,13 +6,13 @@
  * no way back, and the failure stands.
  */
 import type * as AiError from "effect/ai/AiError"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Breaker from "../../src/model/Breaker.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
+import * as Monotonic from "../../src/Monotonic.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type { EmptyResponse } from "./ModelStep.ts"
 
@@ -50,7 +50,7 @@ export const make = (cooldown: Duration.Duration): Routes => {
   /** Asks one model and notes how that went. */
   const attempt = <A, E>(asking: Asking<A, E>, model: Models.ModelHandle) =>
     Effect.onExit(asking.ask(model), (exit) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(Monotonic.millis, (now) => {
         const error = Exit.findErrorOption(exit)
         const breaker = breakerOf(model)
         if (Exit.isSuccess(exit)) set(model, Breaker.closed)
@@ -71,7 +71,7 @@ export const make = (cooldown: Duration.Duration): Routes => {
     let why: Why | undefined
     let failure: AskError | undefined
     for (const model of models) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Monotonic.millis
       const admitted = Breaker.admit(breakerOf(model), now)
       if (admitted === undefined) {
         why ??= leftAlone(model, Breaker.until(breakerOf(model)) - now)

@@ -1,11 +1,11 @@
 /** Tool calls of a turn: run one, or record that it was not run. Each ends with its one result in the journal. */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { PersonWait } from "../../src/approval/PersonWait.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
+import * as Monotonic from "../../src/Monotonic.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
@@ -66,9 +66,9 @@ const timed = <A, E, R>(run: Effect.Effect<A, E, R>) =>
       Effect.provideService(PersonWait, {
         during: (wait) =>
           Effect.acquireUseRelease(
-            Clock.currentTimeMillis,
+            Monotonic.millis,
             () => person.during(wait),
-            (began) => Effect.map(Clock.currentTimeMillis, (now) => void (waited += now - began))
+            (began) => Effect.map(Monotonic.millis, (now) => void (waited += now - began))
           )
       }),
       Effect.timed

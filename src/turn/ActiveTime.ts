@@ -1,9 +1,9 @@
-/** The time a turn has worked: wall-clock time less the time it waited for a person. */
-import * as Clock from "effect/Clock"
+/** The time a turn has worked: the time that passed, less the time it waited for a person. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
+import * as Monotonic from "../Monotonic.ts"
 import { PersonWait } from "../approval/PersonWait.ts"
 
 export class TurnTimedOut extends Schema.TaggedError<TurnTimedOut>()("TurnTimedOut", { limitMillis: Schema.Int }) {
@@ -38,17 +38,17 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
     if (since !== undefined) spent += now - since
     since = undefined
   }
-  const begin = Effect.map(Clock.currentTimeMillis, (now) => {
+  const begin = Effect.map(Monotonic.millis, (now) => {
     if (waits++ > 0) return
     stand(now)
     working.closeUnsafe()
   })
-  const end = Effect.map(Clock.currentTimeMillis, (now) => {
+  const end = Effect.map(Monotonic.millis, (now) => {
     if (--waits > 0) return
     since = now
     working.openUnsafe()
   })
-  const soFar = Effect.map(Clock.currentTimeMillis, (now) => spent + (since === undefined ? 0 : now - since))
+  const soFar = Effect.map(Monotonic.millis, (now) => spent + (since === undefined ? 0 : now - since))
   const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(Effect.andThen(working.await, soFar), (millis) =>
     millis >= limitMillis
       ? Effect.fail(new TurnTimedOut({ limitMillis }))
@@ -58,7 +58,7 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
     spent: soFar,
     limit: (work) =>
       Effect.acquireUseRelease(
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(Monotonic.millis, (now) => {
           since = now
         }),
         () =>
@@ -73,7 +73,7 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
             }),
             watch
           ),
-        () => Effect.map(Clock.currentTimeMillis, stand)
+        () => Effect.map(Monotonic.millis, stand)
       )
   }
 }

@@ -31,6 +31,23 @@ describe("the limit of working time", () => {
     })
   )
 
+  it.effect("is the same when the time of day is set back or forward meanwhile", () =>
+    Effect.gen(function* () {
+      const time = ActiveTime.make(Duration.seconds(10), 0)
+      yield* TestClock.setTime(Duration.toMillis("1 day"))
+      const fiber = yield* Effect.forkChild(
+        time.limit(Effect.andThen(Effect.sleep("4 seconds"), forPerson(Effect.never))),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("3 seconds")
+      // Back by a day.
+      yield* TestClock.setTime(0)
+      assert.strictEqual(yield* time.spent, 3000)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* Fiber.interrupt(fiber)
+    })
+  )
+
   it.effect("lets work be that takes less", () =>
     Effect.gen(function* () {
       const fiber = yield* limited(Effect.as(Effect.sleep("9 seconds"), "done"))

@@ -1,5 +1,4 @@
 /** One message, one answer: for scripts, and for people in a hurry. */
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import type * as Ids from "../../../src/Ids.ts"
+import * as Monotonic from "../../../src/Monotonic.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
 import * as Questions from "./Questions.ts"
@@ -33,7 +33,7 @@ export const once = Effect.fnUntraced(function* <E, R>(
   session: Layer.Layer<TroupeClient, E, R>
 ) {
   const { timeoutSeconds } = options
-  const began = yield* Clock.currentTimeMillis
+  const began = yield* Monotonic.millis
   const context = yield* timeoutSeconds === undefined
     ? Layer.build(session)
     : within(Layer.build(session), timeoutSeconds * 1000, timeoutSeconds)
@@ -91,7 +91,7 @@ const exchange = Effect.fnUntraced(function* (
 
   // A daemon that is restarted goes on with the turn; one that has gone, perhaps with its console, does not.
   const onCut = Effect.fnUntraced(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Monotonic.millis
     cutSince ??= now
     if (now - cutSince > longestCut) yield* Deferred.fail(gone, lost(thread))
   })
@@ -124,7 +124,7 @@ const tooLong = Effect.fnUntraced(function* (
   began: number,
   { timeoutSeconds }: Options
 ) {
-  const left = (seconds: number) => Effect.map(Clock.currentTimeMillis, (now) => began + seconds * 1000 - now)
+  const left = (seconds: number) => Effect.map(Monotonic.millis, (now) => began + seconds * 1000 - now)
   yield* timeoutSeconds === undefined
     ? within(Deferred.await(taken), longestSend * 1000, longestSend)
     : within(Deferred.await(taken), yield* left(timeoutSeconds), timeoutSeconds)

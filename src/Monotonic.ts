@@ -1,0 +1,12 @@
+/**
+ * Time for measuring how long something takes. The time of day may be set forward or back while a program runs, and a limit that
+ * is held against it would then end at once what has just begun, or nothing for hours.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** Milliseconds since some moment of this process; only differences mean something. Never less than before. */
+export const millis: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos / 1000n) / 1000
+)
