@@ -112,7 +112,8 @@ it.effect("a call that ran, and may not run again, is not called one that was de
 // A life
 
 const settings = {
-  runtime: { turn_crash_limit: 9 },
+  // The test's clock may run far ahead of the work on a busy machine.
+  runtime: { turn_crash_limit: 9, agent_timeout_seconds: 86_400 },
   tools: { approval: { require_approval: ["order"], timeout_seconds: 1 } }
 }
 
