@@ -128,7 +128,9 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       if (found._tag === "NotPerformed") {
         yield* Effect.logWarning(`The history of a thread was not made shorter: ${found.detail}`)
         yield* TurnMetrics.notCompacted("summary", found.why)
-        yield* publish("failed", `Older messages could not be summarised: ${found.detail}`)
+        const detail = `Older messages could not be summarised: ${found.detail}`
+        if (notify !== "off") session.remarks.push(detail)
+        yield* publish("failed", detail)
         return false
       }
       const { model, response, summary } = found

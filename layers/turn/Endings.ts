@@ -50,7 +50,7 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
     { channel, chat, turnId }: ToolContext.TurnScope,
     answers: ReadonlyArray<TurnState.Answer>,
     entries: ReadonlyArray<Entry.Entry>,
-    log: ReadonlyArray<Entry.StoredEntry>
+    session: Session.Session
   ) {
     // Whatever is wrong with the channels, the turn must be able to end.
     const way = yield* Effect.catchDefect(channels.find(channel), () => Effect.undefined)
@@ -61,11 +61,12 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
     const compactions =
       notify === "off"
         ? []
-        : TurnEntries.compactions(log, turnId).map(({ summary }) => ({
+        : TurnEntries.compactions(session.entries(), turnId).map(({ summary }) => ({
             text: notify === "full" ? `${compactedText}\n\n${summary}` : compactedText,
             format: undefined
           }))
-    return [...answers, ...notices, ...compactions].map(({ format, text }): Journal.Reply => ({
+    const remarks = session.remarks.map((text) => ({ text, format: undefined }))
+    return [...answers, ...notices, ...compactions, ...remarks].map(({ format, text }): Journal.Reply => ({
       channel,
       chat,
       text,
@@ -92,7 +93,7 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
     const entries = [...(yield* settled(session)), ...ending.entries]
     const folded = entries.reduce(TurnState.apply, session.state())
     const { failure, reason, state } = ending
-    const replies = yield* repliesOf(scope, folded.answers, entries, session.entries())
+    const replies = yield* repliesOf(scope, folded.answers, entries, session)
     yield* session.end({
       state,
       ...(reason === undefined ? {} : { reason }),

@@ -47,6 +47,8 @@ export interface Session {
    * journaled depends on how the turn goes on.
    */
   readonly unsettled: Map<Ids.CallId, Entry.Entry | undefined>
+  /** What a person is told beside the answer, and is worth no entry: a restart may forget it. */
+  readonly remarks: Array<string>
   /** Reads what is new in the log and folds it in. */
   readonly refresh: Effect.Effect<void>
   /**
@@ -141,6 +143,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
     entries: log.entries,
     state: () => state,
     unsettled: new Map(),
+    remarks: [],
     refresh,
     begin: Effect.suspend(() => {
       if (lives !== undefined) return Effect.succeed(lives)

@@ -516,7 +516,7 @@ describe("the agent", () => {
 })
 
 describe("people are told of a compaction", () => {
-  const told = (notify: "off" | "brief" | "full") =>
+  const told = (notify: "off" | "brief" | "full", summary = answer(summaryText)) =>
     Effect.gen(function* () {
       const troupe = yield* Troupe
       const events = yield* Fixtures.recordEvents
@@ -532,14 +532,14 @@ describe("people are told of a compaction", () => {
           })
       })
       yield* troupe.say(long, { channel: "push" })
-      yield* troupe.say("and now?", { channel: "push" })
+      yield* Fixtures.whileTimePasses(troupe.say("and now?", { channel: "push" }))
       yield* Fixtures.whileTimePasses(Deferred.await(done))
       const seen = events.seen.flatMap((event) => (event._tag === "Compaction" ? [event] : []))
       assert.isTrue(seen.every((event) => event.notify === notify))
       return { replies: replies.slice(2), summaries: seen.map((event) => event.summary) }
     }).pipe(
       Effect.provide(
-        layer((asked) => (isForSummary(asked) ? answer(summaryText) : answer("fine", 1000)), {
+        layer((asked) => (isForSummary(asked) ? summary : answer("fine", 1000)), {
           max_history_tokens: 500,
           notify_compaction_updates: notify
         })
@@ -556,6 +556,11 @@ describe("people are told of a compaction", () => {
       const full = yield* told("full")
       assert.deepStrictEqual(full.summaries, [undefined, summaryText])
       assert.include(full.replies[0], summaryText)
+      const blank = [finish("stop")]
+      const failed = yield* told("brief", blank)
+      assert.strictEqual(failed.replies.length, 1)
+      assert.include(failed.replies[0], "could not be summarised: The model gave an empty response")
+      assert.deepStrictEqual((yield* told("off", blank)).replies, [])
     })
   )
 })
