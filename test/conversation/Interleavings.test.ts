@@ -310,7 +310,8 @@ const calls = ({ entries }: Log, { effects }: World) => {
     assert.isAtMost(new Set(own.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
     if (name === "pay" || name === "commit") assert.isAtMost(own.length, 1)
     if (outcome === "completed") assert.isAtLeast(own.length, 1)
-    if (outcome === "skipped" || outcome === "denied" || outcome === "invalid") {
+    // What only reads leaves nothing behind when it is broken off, so it may count as not run.
+    if (name !== "look" && (outcome === "skipped" || outcome === "denied" || outcome === "invalid")) {
       assert.strictEqual(own.length, 0, `${name} ${outcome}`)
     }
   }
