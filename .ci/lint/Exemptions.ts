@@ -34,7 +34,7 @@ export const exemptions: ReadonlyArray<Exemption> = [
       "The edge to programs without Effect: it runs the effects of the client and hands out promises and iterables."
   },
   {
-    files: ["layers/model/OpenAi.ts", "layers/model/Transport.ts"],
+    files: ["layers/model/Transport.ts"],
     rules: ["no-async"],
     reason:
       "The edge to the openai SDK, whose calls and whose fetch are promises; Effect.tryPromise wraps them right there."

@@ -7,6 +7,7 @@
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
 import type { ModelInfo } from "../../src/model/ModelTable.ts"
+import type * as Origin from "../../src/model/Origin.ts"
 import * as Text from "../../src/model/Text.ts"
 import * as ChatReasoning from "./ChatReasoning.ts"
 import * as Wire from "./Wire.ts"
@@ -40,7 +41,7 @@ type ChatContent =
   | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } }
 
 /** The model that will read the messages. */
-export interface Reader extends ChatReasoning.Origin {
+export interface Reader extends Origin.Origin {
   readonly info: Pick<ModelInfo, "images">
 }
 
@@ -94,7 +95,7 @@ const fromFile = (file: Wire.File): ChatContent => {
     case "audio":
       return {
         type: "input_audio",
-        input_audio: { data: file.base64 ?? "", format: Wire.audioFormats[file.mediaType] ?? "wav" }
+        input_audio: { data: file.base64 ?? "", format: Wire.audioFormats.get(file.mediaType) ?? "wav" }
       }
     case "document":
       return { type: "file", file: { filename: file.name, file_data: file.url } }
@@ -103,7 +104,7 @@ const fromFile = (file: Wire.File): ChatContent => {
   }
 }
 
-const fromAssistant = (message: Prompt.AssistantMessage, target: ChatReasoning.Origin): ReadonlyArray<ChatMessage> => {
+const fromAssistant = (message: Prompt.AssistantMessage, target: Origin.Origin): ReadonlyArray<ChatMessage> => {
   const texts: Array<string> = []
   const calls: Array<ChatToolCall> = []
   const results: Array<ChatMessage> = []

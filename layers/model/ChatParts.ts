@@ -6,16 +6,13 @@
  * regular: blocks are opened and closed, every tool call has its own id, and calls come only once the server has said
  * how the answer finished, so that a half-received call is never mistaken for a whole one.
  */
-import type * as Response from "effect/ai/Response"
-import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Parts from "../../src/model/Parts.ts"
-import * as Text from "../../src/model/Text.ts"
+import type * as Origin from "../../src/model/Origin.ts"
+import * as Answers from "./Answers.ts"
+import { maybe, Tokens } from "./Answers.ts"
+import type { Collector, Part, Read } from "./Answers.ts"
 import * as ChatReasoning from "./ChatReasoning.ts"
-import type { Collector, Part, Read } from "./OpenAi.ts"
-
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const ToolCall = Schema.Struct({
   index: maybe(Schema.Number),
@@ -31,8 +28,6 @@ const Message = Schema.Struct({
   reasoning_details: maybe(Schema.Array(Schema.Json)),
   tool_calls: maybe(Schema.Array(ToolCall))
 })
-
-const Tokens = maybe(Schema.Number)
 
 const Usage = Schema.Struct({
   prompt_tokens: Tokens,
@@ -65,13 +60,7 @@ type Chunk = typeof Chunk.Type
 
 const decodeChunk = Schema.decodeUnknownOption(Chunk)
 
-export const makeCollector = (options: {
-  readonly origin: ChatReasoning.Origin
-  /** Ids that must not be used again: those of the history. */
-  readonly takenIds: Set<string>
-  /** Start of the ids made for calls that come without a usable one. */
-  readonly idBase: string
-}): Collector => {
+export const makeCollector = (options: Answers.Ids & { readonly origin: Origin.Origin }): Collector => {
   const calls: Array<OpenCall> = []
   let metadataSent = false
   let open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
@@ -126,7 +115,7 @@ export const makeCollector = (options: {
   const onToolCall = (delta: typeof ToolCall.Type, position: number, parts: Array<Part>) => {
     const name = delta.function?.name ?? ""
     const found = findCall(calls, delta, position)
-    if (found === undefined) size += costOfCall
+    if (found === undefined) size += Answers.costOfBlock
     const call = found ?? startCall(calls, delta, position, options)
     if (call.name === "" && name !== "") {
       call.name = name
@@ -164,7 +153,7 @@ export const makeCollector = (options: {
     }
     if (metadataSent || parts.length === 0) return parts
     metadataSent = true
-    return [responseMetadata(chunk), ...parts]
+    return [Answers.metadata(chunk), ...parts]
   }
 
   return {
@@ -179,13 +168,10 @@ export const makeCollector = (options: {
       if (finishReason === undefined) return Option.none()
       const parts: Array<Part> = []
       closeBlock(parts)
-      for (const call of calls) {
-        if (call.name !== "") parts.push({ type: "tool-params-end", id: call.id })
-        parts.push({ type: "tool-call", id: call.id, name: call.name || "unknown_tool", params: paramsOf(call) })
-      }
+      for (const call of calls) parts.push(...Answers.closeCall(call))
       parts.push({
         type: "finish",
-        reason: refused ? "content-filter" : readFinishReason(finishReason, calls.length > 0),
+        reason: refused ? "content-filter" : Answers.finishReason(finishReason, calls.length > 0),
         usage: readUsage(usage)
       })
       return Option.some(parts)
@@ -196,18 +182,12 @@ export const makeCollector = (options: {
 // ---------------------------------------------------------------------------------------------------------------------
 // Tool calls
 
-/** What a call counts, in characters, besides its arguments. It bounds their number. */
-const costOfCall = 1000
-
-interface OpenCall {
+interface OpenCall extends Answers.Call {
   readonly index: number
   /** Id the server gave, "" when it gave none yet. */
   readonly given: string
-  /** Our id: the server's when it is usable. */
-  readonly id: string
   name: string
   text: string
-  /** Arguments that came as a value instead of text. */
   value: unknown
 }
 
@@ -232,20 +212,14 @@ const startCall = (
   calls: Array<OpenCall>,
   delta: typeof ToolCall.Type,
   position: number,
-  options: { readonly takenIds: Set<string>; readonly idBase: string }
+  ids: Answers.Ids
 ): OpenCall => {
   const given = delta.id ?? ""
-  const usable = usableId.test(given) && !options.takenIds.has(given)
-  const id = Parts.uniqueId(usable ? given : `${options.idBase}_${calls.length + 1}`, options.takenIds)
+  const id = Answers.callId(given, calls.length + 1, ids)
   const call: OpenCall = { index: delta.index ?? position, given, id, name: "", text: "", value: undefined }
   calls.push(call)
   return call
 }
-
-const usableId = /^[A-Za-z0-9_-]{1,64}$/
-
-/** The text as the model wrote it: parsing would hide duplicate keys and the like. Only some servers send a value. */
-const paramsOf = (call: OpenCall): unknown => call.value ?? Text.clean(call.text)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading fields
@@ -260,56 +234,11 @@ const decodeDetail = Schema.decodeUnknownOption(
 const detailText = (detail: Schema.Json): string =>
   Option.match(decodeDetail(detail), { onNone: () => "", onSome: ({ summary, text }) => text ?? summary ?? "" })
 
-const responseMetadata = (chunk: Chunk): Part => ({
-  type: "response-metadata",
-  ...(chunk.id ? { id: chunk.id } : {}),
-  ...(chunk.model ? { modelId: chunk.model } : {}),
-  ...Option.match(DateTime.make((chunk.created ?? 0) * 1000), {
-    onNone: () => ({}),
-    onSome: (time) => (chunk.created ? { timestamp: DateTime.formatIso(time) } : {})
+const readUsage = (usage: typeof Usage.Type | undefined) =>
+  Answers.usage({
+    input: usage?.prompt_tokens,
+    output: usage?.completion_tokens,
+    cacheRead: usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens,
+    cacheWrite: usage?.prompt_tokens_details?.cache_write_tokens,
+    reasoning: usage?.completion_tokens_details?.reasoning_tokens
   })
-})
-
-const readFinishReason = (reason: string, calledTools: boolean): Response.FinishReason => {
-  switch (reason) {
-    case "length":
-    case "max_tokens":
-      return "length"
-    case "content_filter":
-      return "content-filter"
-    case "error":
-      return "error"
-    case "tool_calls":
-    case "function_call":
-      return "tool-calls"
-    case "stop":
-    case "eos":
-    case "end_turn":
-      // Several servers say "stop" after a tool call.
-      return calledTools ? "tool-calls" : "stop"
-    default:
-      return "other"
-  }
-}
-
-const readUsage = (usage: typeof Usage.Type | undefined): Response.FinishPartEncoded["usage"] => {
-  const input = count(usage?.prompt_tokens)
-  const output = count(usage?.completion_tokens)
-  const cacheRead = count(usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens)
-  const reasoning = count(usage?.completion_tokens_details?.reasoning_tokens)
-  return {
-    inputTokens: {
-      total: input,
-      cacheRead,
-      cacheWrite: count(usage?.prompt_tokens_details?.cache_write_tokens),
-      uncached: minus(input, cacheRead)
-    },
-    outputTokens: { total: output, reasoning, text: minus(output, reasoning) }
-  }
-}
-
-const count = (value: number | null | undefined): number | undefined =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-
-const minus = (total: number | undefined, part: number | undefined): number | undefined =>
-  total === undefined ? undefined : Math.max(0, total - (part ?? 0))

@@ -6,13 +6,8 @@
 import type * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Origin from "../../src/model/Origin.ts"
 import * as Text from "../../src/model/Text.ts"
-
-/** Who wrote a piece of reasoning. */
-export interface Origin {
-  readonly provider: string
-  readonly model: string
-}
 
 /** The fields seen in the wild. */
 export const Field = Schema.Literals(["reasoning", "reasoning_content", "reasoning_details"])
@@ -21,14 +16,13 @@ export type Field = typeof Field.Type
 const key = "troupe"
 
 const Tag = Schema.Struct({
-  provider: Schema.String,
-  model: Schema.String,
+  ...Origin.fields,
   field: Field,
   details: Schema.optionalKey(Schema.Array(Schema.Json))
 })
 
 /** Metadata for a reasoning part. `details` are the provider's own structures, to be returned untouched. */
-export const metadata = (origin: Origin, field: Field, details: ReadonlyArray<Schema.Json>) => ({
+export const metadata = (origin: Origin.Origin, field: Field, details: ReadonlyArray<Schema.Json>) => ({
   [key]: {
     provider: origin.provider,
     model: origin.model,
@@ -73,7 +67,7 @@ const joinDetails = (last: Schema.Json, piece: Schema.Json): Schema.Json | undef
 /** The reasoning fields of an assistant message to send to `target`. */
 export const replay = (
   parts: ReadonlyArray<Prompt.AssistantMessagePart>,
-  target: Origin
+  target: Origin.Origin
 ): {
   readonly reasoning?: string
   readonly reasoning_content?: string
@@ -85,7 +79,7 @@ export const replay = (
   for (const part of parts) {
     if (part.type !== "reasoning") continue
     const tag = decodeTag(part.options[key])
-    if (Option.isNone(tag) || tag.value.provider !== target.provider || tag.value.model !== target.model) continue
+    if (Option.isNone(tag) || !Origin.same(tag.value, target)) continue
     text += part.text
     field = tag.value.field
     details.push(...(tag.value.details ?? []))

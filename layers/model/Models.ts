@@ -19,8 +19,10 @@ import { Models } from "../../src/model/Models.ts"
 import type { AvailableProvider, ModelHandle, ModelSelection } from "../../src/model/Models.ts"
 import * as ModelTable from "../../src/model/ModelTable.ts"
 import * as Offline from "../../src/model/Offline.ts"
+import * as Origin from "../../src/model/Origin.ts"
 import * as Providers from "../../src/model/Providers.ts"
 import { secretsIn } from "../../src/observability/Redactor.ts"
+import * as Own from "../../src/Own.ts"
 
 /** Models kept at the same time. One is only a few closures, but names of models may come from conversations. */
 const kept = 256
@@ -54,8 +56,8 @@ export const layerWith = <E = never, R = never>(
       const adapter = yield* Effect.cached(loadAdapter(settings).pipe(Scope.provide(scope), Effect.uninterruptible))
       const handles = new Map<string, ModelHandle>()
 
-      const languageModelOf = Effect.fnUntraced(function* (target: Target, info: ModelTable.ModelInfo) {
-        if (settings.providers[target.provider]?.api_format !== "custom") {
+      const languageModelOf = Effect.fnUntraced(function* (target: Origin.Origin, info: ModelTable.ModelInfo) {
+        if (sectionOf(settings, target.provider)?.api_format !== "custom") {
           return yield* (yield* adapter)(yield* resolve(settings, target), info)
         }
         const make = brought.get(target.provider)
@@ -70,9 +72,9 @@ export const layerWith = <E = never, R = never>(
         )
       })
 
-      const single = Effect.fnUntraced(function* (target: Target) {
+      const single = Effect.fnUntraced(function* (target: Origin.Origin) {
         if (target.provider === Providers.offline) return offline
-        const key = keyOf(target)
+        const key = Origin.keyOf(target)
         const cached = handles.get(key)
         if (cached !== undefined) return cached
         const info = infoOf(settings, target)
@@ -97,10 +99,14 @@ export const layerWith = <E = never, R = never>(
       const get = Effect.fn("Models.get")(function* (selection: ModelSelection = {}) {
         const target = yield* choose(settings, selection)
         const handle = yield* single(target)
-        if (settings.llm.fallback.length === 0 || Option.isNone(main) || keyOf(target) !== keyOf(main.value)) {
+        if (
+          settings.llm.fallback.length === 0 ||
+          Option.isNone(main) ||
+          Origin.keyOf(target) !== Origin.keyOf(main.value)
+        ) {
           return handle
         }
-        const others = (yield* fallback).filter((other) => keyOf(other) !== keyOf(target))
+        const others = (yield* fallback).filter((other) => Origin.keyOf(other) !== Origin.keyOf(target))
         return { ...handle, fallback: others }
       })
 
@@ -108,15 +114,16 @@ export const layerWith = <E = never, R = never>(
     })
   )
 
-const keyOf = ({ model, provider }: Target): string => JSON.stringify([provider, model])
-
 const routeOf = (written: string): ModelSelection => {
   const { model, provider } = Providers.route(written)
   return model === "" ? { provider } : { provider, model }
 }
 
-const infoOf = (settings: SettingsValue, { model, provider }: Target): ModelTable.ModelInfo => {
-  const known = settings.providers[provider]?.model_info[model]
+/** Names may be those of what every object has. */
+const sectionOf = (settings: SettingsValue, provider: string) => Own.get(settings.providers, provider)
+
+const infoOf = (settings: SettingsValue, { model, provider }: Origin.Origin): ModelTable.ModelInfo => {
+  const known = Own.get(sectionOf(settings, provider)?.model_info ?? {}, model)
   return ModelTable.infoOf(model, {
     contextTokens: known?.context_tokens,
     toolSchemas: known?.tool_schemas,
@@ -125,26 +132,21 @@ const infoOf = (settings: SettingsValue, { model, provider }: Target): ModelTabl
   })
 }
 
-const missingLayer = ({ provider }: Target) =>
+const missingLayer = ({ provider }: Origin.Origin) =>
   new ModelUnavailable({
     provider,
     reason: "missing-layer",
     remedy: `[providers.${provider}].api_format is custom: the program must bring a layer for it (Models.layerWith)`
   })
 
-const brokenLayer = ({ provider }: Target) =>
+const brokenLayer = ({ provider }: Origin.Origin) =>
   new ModelUnavailable({
     provider,
     reason: "broken-layer",
     remedy: "The layer that the program brings for it could not be made; the log has the reason"
   })
 
-interface Target {
-  readonly provider: string
-  readonly model: string
-}
-
-interface Resolved extends Target {
+interface Resolved extends Origin.Origin {
   readonly api: "chat_completions" | "responses"
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string> | undefined
@@ -155,9 +157,9 @@ interface Resolved extends Target {
 const choose = Effect.fnUntraced(function* (settings: SettingsValue, selection: ModelSelection) {
   const provider = Providers.normalizeName(selection.provider ?? settings.llm.provider)
   if (provider === Providers.offline) return { provider, model: Offline.modelName }
-  const configured = provider === settings.llm.provider ? settings.llm.model : settings.providers[provider]?.models[0]
+  const configured = provider === settings.llm.provider ? settings.llm.model : sectionOf(settings, provider)?.models[0]
   const model = (selection.model ?? configured ?? "").trim()
-  if (settings.providers[provider] === undefined && Providers.find(provider) === undefined) {
+  if (sectionOf(settings, provider) === undefined && Providers.find(provider) === undefined) {
     return yield* unknownProvider(settings, provider)
   }
   if (model !== "") return { provider, model }
@@ -172,8 +174,8 @@ const choose = Effect.fnUntraced(function* (settings: SettingsValue, selection: 
 })
 
 /** How to reach a provider, or why it cannot be. */
-const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Target) {
-  const section = settings.providers[target.provider]
+const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Origin.Origin) {
+  const section = sectionOf(settings, target.provider)
   const known = Providers.find(target.provider)
   const baseUrl = section?.base_url ?? known?.baseUrl
   if (baseUrl === undefined) {
@@ -202,7 +204,7 @@ const resolve = Effect.fnUntraced(function* (settings: SettingsValue, target: Ta
 
 /** Only the well-known hosts are known to want a key; at another address that is the address's own business. */
 const hasCredentials = (settings: SettingsValue, provider: string): boolean =>
-  !lacksKey(provider, settings.providers[provider])
+  !lacksKey(provider, sectionOf(settings, provider))
 
 const unknownProvider = (settings: SettingsValue, provider: string) => {
   const names = new Set([...Providers.knownProviders.map(({ name }) => name), ...Object.keys(settings.providers)])
@@ -220,7 +222,7 @@ const listAvailable = (
 ): ReadonlyArray<AvailableProvider> => {
   const configured = new Set([...Object.keys(settings.providers), settings.llm.provider])
   const usable = (name: string) =>
-    settings.providers[name]?.api_format === "custom" ? brought.has(name) : hasCredentials(settings, name)
+    sectionOf(settings, name)?.api_format === "custom" ? brought.has(name) : hasCredentials(settings, name)
   return [...configured.add(Providers.offline)]
     .filter(usable)
     .map((name) => ({
@@ -231,7 +233,7 @@ const listAvailable = (
 }
 
 const modelsOf = (settings: SettingsValue, name: string): ReadonlyArray<string> => {
-  const listed = settings.providers[name]?.models ?? []
+  const listed = sectionOf(settings, name)?.models ?? []
   const own = name === settings.llm.provider ? settings.llm.model : ""
   return own === "" || listed.includes(own) ? listed : [own, ...listed]
 }
@@ -242,9 +244,18 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
   const secrets = secretsIn(settings)
   const OpenAiChat = yield* Effect.promise(() => import("./OpenAiChat.ts"))
   const OpenAiResponses = yield* Effect.promise(() => import("./OpenAiResponses.ts"))
+  const Client = yield* Effect.promise(() => import("./Client.ts"))
   const Transport = yield* Effect.promise(() => import("./Transport.ts"))
   const transport = yield* Transport.make({ connectTimeout: llm.connect_timeout_seconds })
+  const clients = new Map<string, ReturnType<typeof Client.make>>()
+  /** A provider has one client, whichever of its models are asked. */
+  const clientOf = (target: Resolved) => {
+    const client = clients.get(target.provider) ?? Client.make(target, transport)
+    clients.set(target.provider, client)
+    return client
+  }
   return ({ api, ...target }: Resolved, info: ModelTable.ModelInfo) => {
+    const client = clientOf({ api, ...target })
     const options = {
       ...target,
       info,
@@ -261,8 +272,8 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
     return api === "responses"
       ? OpenAiResponses.make(
           { ...options, stateMode: llm.responses_state_mode, reasoningSummary: llm.reasoning_summary },
-          transport
+          client
         )
-      : OpenAiChat.make(options, transport)
+      : OpenAiChat.make(options, client)
   }
 })

@@ -7,15 +7,15 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Effect from "effect/Effect"
 import * as ChatMessages from "./ChatMessages.ts"
 import * as ChatParts from "./ChatParts.ts"
+import type { Client } from "./Client.ts"
 import * as ObjectFormat from "./ObjectFormat.ts"
 import * as OpenAi from "./OpenAi.ts"
 import * as OpenAiErrors from "./OpenAiErrors.ts"
-import type { Transport } from "./Transport.ts"
 
 export type Options = OpenAi.Options
 
 /** Makes the language model of one provider and model. */
-export const make = (options: Options, transport: Transport): Effect.Effect<LanguageModel.LanguageModel> =>
+export const make = (options: Options, client: Client): Effect.Effect<LanguageModel.LanguageModel> =>
   OpenAi.make(
     options,
     {
@@ -26,7 +26,7 @@ export const make = (options: Options, transport: Transport): Effect.Effect<Lang
           collector: (ids) => ChatParts.makeCollector({ origin: options, ...ids })
         }))
     },
-    transport
+    client
   )
 
 const requestBody = Effect.fnUntraced(function* (

@@ -18,17 +18,17 @@ import {
   refusedHere,
   transportError
 } from "../../src/model/ModelError.ts"
+import type * as Origin from "../../src/model/Origin.ts"
 import * as Secrets from "../../src/observability/Secrets.ts"
 import * as Text from "../../src/model/Text.ts"
 
 /** Whom the error is about. */
-export interface Target {
-  readonly provider: string
-  readonly model: string
+export interface Target extends Origin.Origin {
+  /** Up to and including `/v1`. */
   readonly baseUrl: string
   readonly apiKey?: Redacted.Redacted<string> | undefined
   readonly headers?: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
-  /** Secrets of the rest of the settings, which are masked like the key and the headers. */
+  /** Secrets of the rest of the settings, which are masked like the key and the headers should the provider repeat them. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
 }
 
@@ -62,6 +62,10 @@ export const fromErrorValue = (error: unknown, target: Target): AiError.AiError 
 }
 
 const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAi", method: "request", reason })
+
+/** There is more of the answer than is read. */
+export const tooLarge = (target: Target): AiError.AiError =>
+  transportError("response_too_large", `The answer of provider "${target.provider}" is larger than Troupe accepts`)
 
 /** The answer is not one of the protocol, e.g. a web page. */
 export const notTheProtocol = (target: Target): AiError.AiError =>
@@ -107,22 +111,22 @@ const asText = (value: unknown): string =>
 const statusOf = (body: ErrorBody | undefined): number | undefined => {
   if (body === undefined) return undefined
   if (/^[45]\d\d$/.test(body.code)) return Number(body.code)
-  return statusNames[body.code] ?? statusNames[body.type]
+  return statusNames.get(body.code) ?? statusNames.get(body.type)
 }
 
-const statusNames: Record<string, number | undefined> = {
-  invalid_api_key: 401,
-  authentication_error: 401,
-  permission_error: 403,
-  model_not_found: 404,
-  not_found_error: 404,
-  rate_limit_exceeded: 429,
-  rate_limit_error: 429,
-  invalid_request_error: 400,
-  server_error: 500,
-  api_error: 500,
-  overloaded_error: 503
-}
+const statusNames: ReadonlyMap<string, number> = new Map([
+  ["invalid_api_key", 401],
+  ["authentication_error", 401],
+  ["permission_error", 403],
+  ["model_not_found", 404],
+  ["not_found_error", 404],
+  ["rate_limit_exceeded", 429],
+  ["rate_limit_error", 429],
+  ["invalid_request_error", 400],
+  ["server_error", 500],
+  ["api_error", 500],
+  ["overloaded_error", 503]
+])
 
 const fromStatus = (
   status: number | undefined,

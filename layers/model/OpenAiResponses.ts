@@ -5,11 +5,11 @@
  */
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Effect from "effect/Effect"
+import type { Client } from "./Client.ts"
 import * as ObjectFormat from "./ObjectFormat.ts"
 import * as OpenAi from "./OpenAi.ts"
 import * as ResponsesInput from "./ResponsesInput.ts"
 import * as ResponsesParts from "./ResponsesParts.ts"
-import type { Transport } from "./Transport.ts"
 import * as Wire from "./Wire.ts"
 
 export interface Options extends OpenAi.Options {
@@ -23,7 +23,7 @@ export interface Options extends OpenAi.Options {
 }
 
 /** Makes the language model of one provider and model. */
-export const make = (options: Options, transport: Transport): Effect.Effect<LanguageModel.LanguageModel> =>
+export const make = (options: Options, client: Client): Effect.Effect<LanguageModel.LanguageModel> =>
   OpenAi.make(
     options,
     {
@@ -50,7 +50,7 @@ export const make = (options: Options, transport: Transport): Effect.Effect<Lang
         }
       })
     },
-    transport
+    client
   )
 
 const requestBody = Effect.fnUntraced(function* (

@@ -9,8 +9,9 @@
  */
 import type * as Prompt from "effect/ai/Prompt"
 import type { ModelInfo } from "../../src/model/ModelTable.ts"
+import type * as Origin from "../../src/model/Origin.ts"
 import * as Text from "../../src/model/Text.ts"
-import * as Fingerprint from "../openai/Fingerprint.ts"
+import * as Fingerprint from "../Fingerprint.ts"
 import type { Reliance } from "./OpenAi.ts"
 import * as Tags from "./ResponsesTags.ts"
 import * as Wire from "./Wire.ts"
@@ -19,7 +20,7 @@ import * as Wire from "./Wire.ts"
 export type Item = Record<string, unknown>
 
 /** The model that will read the items. */
-export interface Reader extends Tags.Origin {
+export interface Reader extends Origin.Origin {
   readonly info: Pick<ModelInfo, "images">
 }
 
@@ -118,10 +119,15 @@ const fromAssistant = (
   callIds: Map<string, string>,
   withReasoning: boolean
 ): ReadonlyArray<Item> => {
+  const tags = message.content.map((part) => Tags.itemOf(part.options, reader))
+  // The ids of a response stand for all of it: an item under its id, without the reasoning before it, is refused.
+  const whole = message.content.every(
+    ({ type }, index) => type !== "reasoning" || (withReasoning && canBeSent(tags[index]))
+  )
   const placed = message.content.flatMap((part, index) => {
-    const tag = Tags.itemOf(part.options, reader)
+    const tag = tags[index]
     if (part.type === "tool-call" && tag?.callId !== undefined) callIds.set(part.id, tag.callId)
-    const item = fromPart(part, tag, callIds, withReasoning)
+    const item = fromPart(part, tag, callIds, whole)
     return item === undefined ? [] : [{ item, place: tag?.place ?? index, own: tag !== undefined }]
   })
   // Calls are handed out last, whatever their place was; their reasoning must stand before them.
@@ -129,21 +135,23 @@ const fromAssistant = (
   return ordered.map(({ item }) => item)
 }
 
+/** `whole`: whether all the reasoning of its response is sent. */
 const fromPart = (
   part: Prompt.AssistantMessagePart,
   tag: Tags.Item | undefined,
   callIds: ReadonlyMap<string, string>,
-  withReasoning: boolean
+  whole: boolean
 ): Item | undefined => {
+  const id = whole ? tag?.id : undefined
   switch (part.type) {
     case "text":
-      return fromText(Text.clean(part.text), tag)
+      return fromText(Text.clean(part.text), id, tag?.phase)
     case "reasoning":
-      return withReasoning && tag !== undefined ? fromReasoning(tag) : undefined
+      return whole && tag !== undefined ? fromReasoning(tag) : undefined
     case "tool-call":
       return {
         type: "function_call",
-        ...(tag?.id === undefined ? {} : { id: tag.id }),
+        ...(id === undefined ? {} : { id }),
         call_id: callIdOf(part.id, callIds),
         name: Wire.toolName(part.name),
         arguments: Wire.argumentsOf(part.params)
@@ -155,30 +163,31 @@ const fromPart = (
   }
 }
 
-const fromText = (text: string, tag: Tags.Item | undefined): Item | undefined => {
+const fromText = (text: string, id: string | undefined, phase: string | undefined): Item | undefined => {
   if (text.trim() === "") return undefined
-  if (tag?.id === undefined) return { role: "assistant", content: text }
+  const marked = phase === undefined ? {} : { phase }
+  if (id === undefined) return { role: "assistant", content: text, ...marked }
   return {
     type: "message",
     role: "assistant",
-    id: tag.id,
+    id,
     status: "completed",
-    ...(tag.phase === undefined ? {} : { phase: tag.phase }),
+    ...marked,
     content: [{ type: "output_text", text, annotations: [] }]
   }
 }
 
 /** Reasoning without its content stands only for something that the provider would have to keep. */
-const fromReasoning = (tag: Tags.Item): Item | undefined =>
-  tag.id === undefined || (tag.encrypted === undefined && tag.content === undefined)
-    ? undefined
-    : {
-        type: "reasoning",
-        id: tag.id,
-        summary: tag.summary ?? [],
-        ...(tag.content === undefined ? {} : { content: tag.content }),
-        ...(tag.encrypted === undefined ? {} : { encrypted_content: tag.encrypted })
-      }
+const canBeSent = (tag: Tags.Item | undefined): boolean =>
+  tag?.id !== undefined && (tag.encrypted !== undefined || tag.content !== undefined)
+
+const fromReasoning = (tag: Tags.Item): Item => ({
+  type: "reasoning",
+  id: tag.id,
+  summary: tag.summary ?? [],
+  ...(tag.content === undefined ? {} : { content: tag.content }),
+  ...(tag.encrypted === undefined ? {} : { encrypted_content: tag.encrypted })
+})
 
 const fromResult = (part: Prompt.ToolResultPart, callIds: ReadonlyMap<string, string>): Item => ({
   type: "function_call_output",

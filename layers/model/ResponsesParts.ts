@@ -5,15 +5,13 @@
  * handed out only when the server has said how the response ended, so that half a call is never mistaken for a whole one.
  */
 import type * as Response from "effect/ai/Response"
-import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Parts from "../../src/model/Parts.ts"
-import * as Text from "../../src/model/Text.ts"
-import type { Collector, Part, Read } from "./OpenAi.ts"
+import type * as Origin from "../../src/model/Origin.ts"
+import * as Answers from "./Answers.ts"
+import { maybe, Tokens } from "./Answers.ts"
+import type { Collector, Part, Read } from "./Answers.ts"
 import * as Tags from "./ResponsesTags.ts"
-
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const Item = Schema.Struct({
   type: maybe(Schema.String),
@@ -27,8 +25,6 @@ const Item = Schema.Struct({
   phase: maybe(Schema.String)
 })
 type Item = typeof Item.Type
-
-const Tokens = maybe(Schema.Number)
 
 const Usage = Schema.Struct({
   input_tokens: Tokens,
@@ -71,19 +67,16 @@ const decodeContent = Schema.decodeUnknownOption(
 )
 
 /** What is known of an output item. */
-interface Slot {
+interface Slot extends Answers.Call {
   /** Its number among the output items, where the server counts them. */
   readonly index: number | undefined
   readonly place: number
   readonly kind: "text" | "reasoning" | "call"
-  /** The id of its parts. */
-  readonly id: string
   /** Text, reasoning, or arguments as far as they came in pieces. */
   text: string
   started: boolean
   ended: boolean
   name: string
-  /** Arguments that came as a value instead of text. */
   value: unknown
   /** The provider's id of the call. */
   callId: string
@@ -91,13 +84,8 @@ interface Slot {
   summary: number
 }
 
-/** What a slot counts, in characters, besides its text. It bounds their number. */
-const costOfSlot = 1000
-
-export interface Options {
-  readonly origin: Tags.Origin
-  readonly takenIds: Set<string>
-  readonly idBase: string
+export interface Options extends Answers.Ids {
+  readonly origin: Origin.Origin
   /** Fingerprint of what the response answers, where the provider keeps it to go on from. */
   readonly before: string | undefined
 }
@@ -137,15 +125,11 @@ export const makeCollector = (options: Options): Collector => {
     const found = find(kind, index, itemId)
     if (found !== undefined) return found
     const given = item?.call_id ?? ""
-    const usable = usableId.test(given) && !options.takenIds.has(given)
     const slot: Slot = {
       index,
       place: slots.length,
       kind,
-      id:
-        kind === "call"
-          ? Parts.uniqueId(usable ? given : `${options.idBase}_${slots.length + 1}`, options.takenIds)
-          : `${kind}_${slots.length + 1}`,
+      id: kind === "call" ? Answers.callId(given, slots.length + 1, options) : `${kind}_${slots.length + 1}`,
       text: "",
       started: false,
       ended: false,
@@ -155,7 +139,7 @@ export const makeCollector = (options: Options): Collector => {
       itemId,
       summary: 0
     }
-    size += costOfSlot
+    size += Answers.costOfBlock
     slots.push(slot)
     return slot
   }
@@ -187,7 +171,7 @@ export const makeCollector = (options: Options): Collector => {
 
   /** The slot of an item; none for items that are neither text, nor reasoning, nor a call. */
   const slotOf = (event: Event, item: Item): Slot | undefined => {
-    const kind = kinds[item.type ?? ""]
+    const kind = kinds.get(item.type ?? "")
     return kind === undefined ? undefined : slotFor(event, kind, item)
   }
 
@@ -228,7 +212,7 @@ export const makeCollector = (options: Options): Collector => {
   const describe = (whole: Whole): Array<Part> => {
     if (described || !whole.id) return []
     described = true
-    return [metadataOf(whole)]
+    return [Answers.metadata({ id: whole.id, model: whole.model, created: whole.created_at })]
   }
 
   const finish = (whole: Whole): Array<Part> => {
@@ -313,16 +297,7 @@ export const makeCollector = (options: Options): Collector => {
         parts.push({ type: `${slot.kind === "text" ? "text" : "reasoning"}-end`, id: slot.id })
     }
     const calls = slots.filter(({ kind }) => kind === "call")
-    for (const slot of calls) {
-      if (slot.name !== "") parts.push({ type: "tool-params-end", id: slot.id })
-      parts.push({
-        type: "tool-call",
-        id: slot.id,
-        name: slot.name || "unknown_tool",
-        params: slot.value ?? Text.clean(slot.text),
-        metadata: tag(slot, undefined)
-      })
-    }
+    for (const slot of calls) parts.push(...Answers.closeCall(slot, tag(slot, undefined)))
     parts.push({
       type: "finish",
       reason: refused ? "content-filter" : readStatus(whole, calls.length > 0),
@@ -361,13 +336,11 @@ export const makeCollector = (options: Options): Collector => {
   }
 }
 
-const usableId = /^[A-Za-z0-9_-]{1,64}$/
-
-const kinds: Record<string, Slot["kind"] | undefined> = {
-  message: "text",
-  reasoning: "reasoning",
-  function_call: "call"
-}
+const kinds: ReadonlyMap<string, Slot["kind"]> = new Map([
+  ["message", "text"],
+  ["reasoning", "reasoning"],
+  ["function_call", "call"]
+])
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading fields
@@ -382,46 +355,20 @@ const textOf = (contents: ReadonlyArray<Schema.Json> | null | undefined, between
 const isRefusal = (content: Schema.Json): boolean =>
   Option.match(decodeContent(content), { onNone: () => false, onSome: ({ refusal }) => Boolean(refusal) })
 
-const metadataOf = (whole: Whole): Part => ({
-  type: "response-metadata",
-  ...(whole.id ? { id: whole.id } : {}),
-  ...(whole.model ? { modelId: whole.model } : {}),
-  ...Option.match(DateTime.make((whole.created_at ?? 0) * 1000), {
-    onNone: () => ({}),
-    onSome: (time) => (whole.created_at ? { timestamp: DateTime.formatIso(time) } : {})
-  })
-})
-
 /** Some servers leave the status out where nothing is special. */
 const isOver = ({ status }: Whole): boolean => !status || status === "completed" || status === "incomplete"
 
 const readStatus = (whole: Whole, called: boolean): Response.FinishReason => {
-  if (whole.status !== "incomplete") return called ? "tool-calls" : "stop"
-  switch (whole.incomplete_details?.reason) {
-    case "content_filter":
-      return "content-filter"
-    case "max_output_tokens":
-    case "max_tokens":
-      return "length"
-    default:
-      // Whatever stopped it, what it was about to say or to call is not whole.
-      return "error"
-  }
+  if (whole.status !== "incomplete") return Answers.finishReason("stop", called)
+  const reason = Answers.finishReason(whole.incomplete_details?.reason ?? "", called)
+  // Whatever else stopped it, what it was about to say or to call is not whole.
+  return reason === "length" || reason === "content-filter" ? reason : "error"
 }
 
-const readUsage = (usage: typeof Usage.Type | null | undefined): Response.FinishPartEncoded["usage"] => {
-  const input = count(usage?.input_tokens)
-  const output = count(usage?.output_tokens)
-  const cacheRead = count(usage?.input_tokens_details?.cached_tokens)
-  const reasoning = count(usage?.output_tokens_details?.reasoning_tokens)
-  return {
-    inputTokens: { total: input, cacheRead, cacheWrite: undefined, uncached: minus(input, cacheRead) },
-    outputTokens: { total: output, reasoning, text: minus(output, reasoning) }
-  }
-}
-
-const count = (value: number | null | undefined): number | undefined =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-
-const minus = (total: number | undefined, part: number | undefined): number | undefined =>
-  total === undefined ? undefined : Math.max(0, total - (part ?? 0))
+const readUsage = (usage: typeof Usage.Type | null | undefined) =>
+  Answers.usage({
+    input: usage?.input_tokens,
+    output: usage?.output_tokens,
+    cacheRead: usage?.input_tokens_details?.cached_tokens,
+    reasoning: usage?.output_tokens_details?.reasoning_tokens
+  })

@@ -5,20 +5,14 @@
 import type * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Fingerprint from "../openai/Fingerprint.ts"
-
-/** Who wrote a part. */
-export interface Origin {
-  readonly provider: string
-  readonly model: string
-}
+import * as Origin from "../../src/model/Origin.ts"
+import * as Fingerprint from "../Fingerprint.ts"
 
 const key = "troupe"
 
 /** One output item: its place in the response, and what it needs to be sent back as it was. */
 const Item = Schema.Struct({
-  provider: Schema.String,
-  model: Schema.String,
+  ...Origin.fields,
   place: Schema.Int,
   id: Schema.optionalKey(Schema.String),
   phase: Schema.optionalKey(Schema.String),
@@ -32,8 +26,7 @@ export type Item = typeof Item.Type
 
 /** A response that the provider keeps: what was said before it and in it, as fingerprints. */
 const Kept = Schema.Struct({
-  provider: Schema.String,
-  model: Schema.String,
+  ...Origin.fields,
   responseId: Schema.String,
   before: Schema.String,
   said: Schema.String
@@ -46,14 +39,9 @@ const decodeItem = Schema.decodeUnknownOption(Item)
 const decodeKept = Schema.decodeUnknownOption(Kept)
 
 const own =
-  <A extends Origin>(decode: (value: unknown) => Option.Option<A>) =>
-  (options: Prompt.ProviderOptions, reader: Origin): A | undefined =>
-    Option.getOrUndefined(
-      Option.filter(
-        decode(options[key]),
-        ({ model, provider }) => provider === reader.provider && model === reader.model
-      )
-    )
+  <A extends Origin.Origin>(decode: (value: unknown) => Option.Option<A>) =>
+  (options: Prompt.ProviderOptions, reader: Origin.Origin): A | undefined =>
+    Option.getOrUndefined(Option.filter(decode(options[key]), (tag) => Origin.same(tag, reader)))
 
 /** The tag of a part that the reader wrote itself. */
 export const itemOf = own(decodeItem)

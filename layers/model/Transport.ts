@@ -6,6 +6,8 @@
  * are sent, whatever the environment of the process says. The key is added here and nowhere else, so no error or log
  * of the SDK can contain it. And it counts the bytes received, so that keep-alive comments, which the SDK swallows,
  * count as signs of life. And it bounds what is read, before anything decodes it or waits for the end of a line.
+ *
+ * The first three belong to a provider, whose client is made once; the last two to a request.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,14 +30,21 @@ export const defaultLimits: Limits = { total: 64 * 1024 * 1024, line: 16 * 1024 
 
 /** One pool of connections. */
 export interface Transport {
-  /** A `fetch` for one request; `onBytes` runs whenever something arrives. */
+  /** The `fetch` of a provider. The body of a response that is not a success is cut at its limit. */
   readonly fetch: (options: {
     readonly apiKey: Redacted.Redacted<string> | undefined
     readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
-    readonly onBytes: () => void
-    /** Runs when a successful response exceeds a limit; the rest of it is not read. */
-    readonly onTooLarge: () => void
   }) => typeof globalThis.fetch
+  /** The same response with its body watched while it is read. */
+  readonly watched: (
+    response: Response,
+    options: {
+      /** Runs whenever something arrives. */
+      readonly onBytes: () => void
+      /** Runs when the response exceeds a limit; the rest of it is not read. */
+      readonly onTooLarge: () => void
+    }
+  ) => Response
 }
 
 /** Opens a pool; it closes with the scope, cutting what is still running. */
@@ -55,13 +64,16 @@ export const make = (options: {
       ),
       (agent) => Effect.promise(() => agent.destroy())
     ),
-    (agent): Transport => ({ fetch: fetchOver(agent, options.limits ?? defaultLimits) })
+    (agent): Transport => ({
+      fetch: fetchOver(agent, options.limits ?? defaultLimits),
+      watched: watchedWithin(options.limits ?? defaultLimits)
+    })
   )
 
 // This is the edge to a promise-based library: `async` is its language.
 const fetchOver =
   (agent: Undici.Agent, limits: Limits): Transport["fetch"] =>
-  ({ apiKey, headers, onBytes, onTooLarge }) =>
+  ({ apiKey, headers }) =>
   async (input, init) => {
     const response = await Undici.fetch(input instanceof Request ? input.url : input, {
       method: init?.method ?? "POST",
@@ -80,25 +92,37 @@ const fetchOver =
         )
       }
     })
-    const isStream = (response.headers.get("content-type") ?? "").includes("event-stream")
-    const exceeded = counter(limits, isStream)
-    let left = limits.errorBody
+    const body = response.ok ? response.body : response.body?.pipeThrough(cutAt(limits.errorBody))
+    return new Response(body ?? null, { status: response.status, headers: [...response.headers] })
+  }
+
+const cutAt = (limit: number): TransformStream<Uint8Array, Uint8Array> => {
+  let left = limit
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left < 0) controller.terminate()
+    }
+  })
+}
+
+const watchedWithin =
+  (limits: Limits): Transport["watched"] =>
+  (response, { onBytes, onTooLarge }) => {
+    const exceeded = counter(limits, (response.headers.get("content-type") ?? "").includes("event-stream"))
     const body = response.body?.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
           onBytes()
-          if (!response.ok) {
-            controller.enqueue(chunk.subarray(0, left))
-            left -= chunk.length
-            if (left < 0) controller.terminate()
-          } else if (exceeded(chunk)) {
+          if (exceeded(chunk)) {
             onTooLarge()
             controller.terminate()
           } else controller.enqueue(chunk)
         }
       })
     )
-    return new Response(body ?? null, { status: response.status, headers: [...response.headers] })
+    return new Response(body ?? null, { status: response.status, headers: response.headers })
   }
 
 /** Counts the bytes of one response; says whether a limit is exceeded with this chunk. */

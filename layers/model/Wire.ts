@@ -12,6 +12,7 @@ import * as Json from "../../src/model/Json.ts"
 import type { ToolSchemas } from "../../src/model/ModelTable.ts"
 import * as ParameterShape from "../../src/model/ParameterShape.ts"
 import * as Text from "../../src/model/Text.ts"
+import * as ToolName from "../../src/tool/ToolName.ts"
 
 /** The texts of the system messages, as one: some chat templates allow only one. `undefined` when there are none. */
 export const systemText = (prompt: Prompt.Prompt): string | undefined => {
@@ -45,7 +46,8 @@ export const toolChoice = (
 }
 
 /** A name that servers accept, whatever the model once called. */
-export const toolName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown_tool"
+export const toolName = (name: string): string =>
+  name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || ToolName.unknown
 
 /** Servers parse the arguments of old calls too and refuse the whole request when they are not a JSON object. */
 export const argumentsOf = (params: unknown): string => {
@@ -89,17 +91,17 @@ export const fileOf = (part: Prompt.FilePart, images: boolean | undefined): File
   const file = { mediaType, name: Text.clean(part.fileName ?? "file"), url, base64 }
   if (mediaType.startsWith("image/")) return { ...file, kind: images === false ? "other" : "image" }
   if (base64 === undefined) return { ...file, kind: "other" }
-  if (mediaType in audioFormats) return { ...file, kind: "audio" }
+  if (audioFormats.has(mediaType)) return { ...file, kind: "audio" }
   return { ...file, kind: mediaType === "application/pdf" ? "document" : "other" }
 }
 
 /** The names that the protocol has for kinds of audio. */
-export const audioFormats: { readonly [mediaType: string]: string | undefined } = {
-  "audio/wav": "wav",
-  "audio/x-wav": "wav",
-  "audio/mpeg": "mp3",
-  "audio/mp3": "mp3"
-}
+export const audioFormats: ReadonlyMap<string, string> = new Map([
+  ["audio/wav", "wav"],
+  ["audio/x-wav", "wav"],
+  ["audio/mpeg", "mp3"],
+  ["audio/mp3", "mp3"]
+])
 
 /** Words in place of a file. */
 export const unseen = (file: File): string =>

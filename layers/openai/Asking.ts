@@ -22,7 +22,7 @@ import * as ResponseId from "../../src/openai/ResponseId.ts"
 import * as Transcript from "../../src/openai/Transcript.ts"
 import * as Inbound from "../../src/thread/Inbound.ts"
 import * as Threads from "../../src/thread/Threads.ts"
-import * as Fingerprint from "./Fingerprint.ts"
+import * as Fingerprint from "../Fingerprint.ts"
 import * as ThreadReading from "./ThreadReading.ts"
 
 /** What the headers say of a request. */

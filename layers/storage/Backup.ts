@@ -17,6 +17,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { IncarnationId, InstallationId } from "../../src/Ids.ts"
+import * as Own from "../../src/Own.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Check from "./Check.ts"
@@ -342,7 +343,8 @@ const differences = (manifest: Backup.Manifest, checked: Backup.Checked): Readon
   ...(manifest.schemaVersion === checked.schemaVersion
     ? []
     : [`the schema has version ${checked.schemaVersion} and not ${manifest.schemaVersion}`]),
-  ...Object.entries(manifest.tables).flatMap(([table, count]) =>
-    checked.tables[table] === count ? [] : [`${table} has ${checked.tables[table] ?? 0} rows and not ${count}`]
-  )
+  ...Object.entries(manifest.tables).flatMap(([table, count]) => {
+    const found = Own.get(checked.tables, table)
+    return found === count ? [] : [`${table} has ${found ?? 0} rows and not ${count}`]
+  })
 ]

@@ -12,6 +12,7 @@ import * as Exit from "effect/Exit"
 import * as Breaker from "../../src/model/Breaker.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
+import * as Origin from "../../src/model/Origin.ts"
 import * as Monotonic from "../../src/Monotonic.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type { EmptyResponse } from "./ModelStep.ts"
@@ -41,10 +42,10 @@ export interface Routes {
 /** Each use has breakers of its own, one for every provider and model. */
 export const make = (cooldown: Duration.Duration): Routes => {
   const breakers = new Map<string, Breaker.Breaker>()
-  const breakerOf = (model: Models.ModelHandle) => breakers.get(keyOf(model)) ?? Breaker.closed
+  const breakerOf = (model: Models.ModelHandle) => breakers.get(Origin.keyOf(model)) ?? Breaker.closed
   const set = (model: Models.ModelHandle, breaker: Breaker.Breaker) => {
-    if (breaker._tag === "Closed") breakers.delete(keyOf(model))
-    else breakers.set(keyOf(model), breaker)
+    if (breaker._tag === "Closed") breakers.delete(Origin.keyOf(model))
+    else breakers.set(Origin.keyOf(model), breaker)
   }
 
   /** Asks one model and notes how that went. */
@@ -78,7 +79,7 @@ export const make = (cooldown: Duration.Duration): Routes => {
         continue
       }
       set(model, admitted)
-      if (keyOf(model) !== keyOf(last)) {
+      if (Origin.keyOf(model) !== Origin.keyOf(last)) {
         yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
         last = nameOf(model)
       }
@@ -94,7 +95,8 @@ export const make = (cooldown: Duration.Duration): Routes => {
     const [due] = models.toSorted((a, b) => Breaker.until(breakerOf(a)) - Breaker.until(breakerOf(b)))
     const model = due ?? asking.model
     set(model, Breaker.force(breakerOf(model)))
-    if (keyOf(model) !== keyOf(last)) yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
+    if (Origin.keyOf(model) !== Origin.keyOf(last))
+      yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
     return yield* attempt(asking, model)
   })
 
@@ -106,7 +108,6 @@ export const make = (cooldown: Duration.Duration): Routes => {
   }
 }
 
-const keyOf = ({ model, provider }: Entry.ModelName): string => JSON.stringify([provider, model])
 const nameOf = ({ model, provider }: Entry.ModelName): Entry.ModelName => ({ provider, model })
 
 /** Whether the next request to the same model is likely to fail as well. */

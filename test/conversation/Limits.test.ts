@@ -394,13 +394,14 @@ describe("a turn goes on", () => {
             if (index === 0) return [toolCall("no such tool!", { text: "x" }), toolCall("", { "\ud800": "\0" })]
             if (index === 1) return [toolCall("y".repeat(300), "not json \ud83d"), toolCall("look", [1, 2])]
             if (index === 2) return [text("half \ud83d and \0"), toolCall("look", { text: "\ud83d\0" })]
+            if (index === 3) return ["constructor", "__proto__", "toString"].map((name) => toolCall(name, {}))
             return [text("fine")]
           },
           tools: Fixtures.tools(({ text }) => Effect.succeed(`${text} \ud800\0`))
         })
       )
       assert.strictEqual(outcome.answer, "fine")
-      assert.strictEqual(Fixtures.results(outcome.entries).length, 5)
+      assert.strictEqual(Fixtures.results(outcome.entries).length, 8)
     })
   )
 })

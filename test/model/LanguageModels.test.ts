@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Client from "../../layers/model/Client.ts"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as OpenAiResponses from "../../layers/model/OpenAiResponses.ts"
 import * as Transport from "../../layers/model/Transport.ts"
@@ -110,7 +111,8 @@ Laws.suite("chat completions", {
   make: Effect.fnUntraced(function* (answers, { retries }) {
     const server = yield* Fake.make(answers.map(chatReply))
     const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5) })
-    return model(server, yield* OpenAiChat.make(settings(server.baseUrl, retries), transport), chatAsked)
+    const options = settings(server.baseUrl, retries)
+    return model(server, yield* OpenAiChat.make(options, Client.make(options, transport)), chatAsked)
   })
 })
 
@@ -170,10 +172,8 @@ Laws.suite("responses", {
   make: Effect.fnUntraced(function* (answers, { retries }) {
     const server = yield* Fake.make(answers.map(responsesReply))
     const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5) })
-    const languageModel = yield* OpenAiResponses.make(
-      { ...settings(server.baseUrl, retries), stateMode: "full_messages" },
-      transport
-    )
+    const options: OpenAiResponses.Options = { ...settings(server.baseUrl, retries), stateMode: "full_messages" }
+    const languageModel = yield* OpenAiResponses.make(options, Client.make(options, transport))
     return model(server, languageModel, responsesAsked)
   })
 })

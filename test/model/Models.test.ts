@@ -107,6 +107,20 @@ describe("Models", () => {
     )
   )
 
+  it.effect("takes a word that every object knows for a name like any other", () =>
+    Effect.gen(function* () {
+      const settings: SettingsInput = {
+        llm: { provider: "mine", model: "m" },
+        providers: { mine: { base_url: "http://127.0.0.1:1/v1" } }
+      }
+      for (const word of ["constructor", "__proto__", "tostring"]) {
+        assert.strictEqual((yield* refusal(settings, { provider: word, model: "m" })).reason, "unknown-provider")
+        const handle = yield* use(settings, (models) => models.get({ model: word }))
+        assert.deepStrictEqual([handle.model, handle.info?.family], [word, "unknown"])
+      }
+    })
+  )
+
   it.effect("refuses a provider nobody knows", () =>
     Effect.gen(function* () {
       const error = yield* refusal({}, { provider: "nowhere", model: "m" })

@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { inspect } from "node:util"
+import * as Client from "../../layers/model/Client.ts"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as Transport from "../../layers/model/Transport.ts"
 import * as ModelTable from "../../src/model/ModelTable.ts"
@@ -28,20 +29,18 @@ const connect = Effect.fnUntraced(function* (
   over?: Transport.Transport
 ) {
   const transport = over ?? (yield* Transport.make({ connectTimeout: Duration.seconds(5) }))
-  return yield* OpenAiChat.make(
-    {
-      provider: "fake",
-      model: "fake-1",
-      info: ModelTable.infoOf("fake-1"),
-      baseUrl,
-      apiKey: Redacted.make(secret),
-      requestTimeout: Duration.seconds(20),
-      idleTimeout: Duration.seconds(10),
-      retry: { attempts: 0, delay: Duration.millis(1) },
-      ...overrides
-    },
-    transport
-  )
+  const options: OpenAiChat.Options = {
+    provider: "fake",
+    model: "fake-1",
+    info: ModelTable.infoOf("fake-1"),
+    baseUrl,
+    apiKey: Redacted.make(secret),
+    requestTimeout: Duration.seconds(20),
+    idleTimeout: Duration.seconds(10),
+    retry: { attempts: 0, delay: Duration.millis(1) },
+    ...overrides
+  }
+  return yield* OpenAiChat.make(options, Client.make(options, transport))
 })
 
 const tools = [
@@ -637,6 +636,31 @@ describe("failures", () => {
   )
 })
 
+describe("words that every object knows", () => {
+  for (const word of ["constructor", "__proto__", "toString"]) {
+    it.live(`mean nothing: ${word}`, () =>
+      Effect.gen(function* () {
+        const audio = Prompt.filePart({ mediaType: word, fileName: "a", data: new Uint8Array([1]) })
+        const server = yield* Fake.make([
+          Fake.stream(Fake.delta({ tool_calls: [{ id: word, function: { name: word, arguments: "{}" } }] }, word)),
+          Fake.json({ error: { code: word, type: word, message: "Broken." } })
+        ])
+        const model = yield* connect(server.baseUrl)
+        const parts = yield* collect(model, Prompt.fromMessages([Prompt.userMessage({ content: [audio] })]))
+        const finish = parts.find((part) => part.type === "finish")
+        assert.strictEqual(finish?.reason, "other")
+        assert.isTrue(parts.some((part) => part.type === "tool-call" && part.name === word && part.id === word))
+        assert.include(JSON.stringify(server.received[0]?.body), `(${word}) cannot be shown`)
+        const failure = ModelError.describe(yield* Effect.flip(collect(model)))
+        assert.deepStrictEqual(
+          [failure.code, failure.message],
+          ["model:provider-failed", 'Provider "fake" failed: Broken.']
+        )
+      })
+    )
+  }
+})
+
 describe("a response without end", () => {
   const limits = { total: 1_000_000, line: 100_000, errorBody: 10_000 }
   const bounded = Effect.fnUntraced(function* (reply: Fake.Reply) {
@@ -668,6 +692,26 @@ describe("a response without end", () => {
       })
     )
   }
+
+  it.live("ends its own request, and not another over the same client", () =>
+    Effect.gen(function* () {
+      const server = yield* Fake.make([
+        Fake.stream(
+          Fake.delta({ content: "one" }),
+          Fake.pause(200),
+          Fake.delta({ content: " two" }, "stop"),
+          Fake.done
+        ),
+        Fake.stream(...many(Fake.delta({ content: filler })))
+      ])
+      const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5), limits })
+      const model = yield* connect(server.baseUrl, {}, transport)
+      const fine = yield* Effect.forkChild(collect(model))
+      yield* server.arrived(0)
+      assert.strictEqual(ModelError.describe(yield* Effect.flip(collect(model))).code, "model:response_too_large")
+      assert.strictEqual(textOf(yield* Fiber.join(fine)), "one two")
+    })
+  )
 
   it.live("in an error is cut, and the status still counts", () =>
     Effect.gen(function* () {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Client from "../../layers/model/Client.ts"
 import * as OpenAiResponses from "../../layers/model/OpenAiResponses.ts"
 import * as Transport from "../../layers/model/Transport.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
@@ -27,20 +28,18 @@ const connect = Effect.fnUntraced(function* (
   limits?: Transport.Limits
 ) {
   const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5), limits })
-  return yield* OpenAiResponses.make(
-    {
-      ...reader,
-      info: ModelTable.infoOf(reader.model),
-      baseUrl,
-      apiKey: Redacted.make("sk-secret-0123456789abcdef"),
-      requestTimeout: Duration.seconds(20),
-      idleTimeout: Duration.seconds(10),
-      retry: { attempts: 0, delay: Duration.millis(1) },
-      stateMode: "full_messages",
-      ...overrides
-    },
-    transport
-  )
+  const options: OpenAiResponses.Options = {
+    ...reader,
+    info: ModelTable.infoOf(reader.model),
+    baseUrl,
+    apiKey: Redacted.make("sk-secret-0123456789abcdef"),
+    requestTimeout: Duration.seconds(20),
+    idleTimeout: Duration.seconds(10),
+    retry: { attempts: 0, delay: Duration.millis(1) },
+    stateMode: "full_messages",
+    ...overrides
+  }
+  return yield* OpenAiResponses.make(options, Client.make(options, transport))
 })
 
 const tools = [
@@ -251,6 +250,39 @@ describe("a response", () => {
   }
 })
 
+describe("words that every object knows", () => {
+  for (const word of ["constructor", "__proto__", "toString"]) {
+    it.live(`mean nothing: ${word}`, () =>
+      Effect.gen(function* () {
+        const parts = yield* partsOf(
+          Fake.json({
+            id: "r",
+            object: "response",
+            status: "incomplete",
+            incomplete_details: { reason: word },
+            output: [
+              { type: word, id: "x", name: "look", arguments: "{}" },
+              Responses.finished({ type: "call", pieces: ["{}"], name: word, callId: word })
+            ]
+          })
+        )
+        assert.deepStrictEqual(callsOf(parts), [[word, word, "{}"]])
+        assert.strictEqual(finishOf(parts)?.reason, "error")
+        const failed = { status: "failed", error: { code: word, type: word, message: "Broken." } }
+        const failure = yield* errorOf(Fake.stream(Responses.over([], failed)))
+        assert.deepStrictEqual(
+          [failure.code, failure.message],
+          ["model:provider-failed", 'Provider "fake" failed: Broken.']
+        )
+        const image = Prompt.filePart({ mediaType: word, fileName: "a", data: new Uint8Array([1]) })
+        const server = yield* Fake.make([Responses.stream([{ type: "message", pieces: ["Yes."] }])])
+        yield* ask(yield* connect(server.baseUrl), Prompt.fromMessages([Prompt.userMessage({ content: [image] })]))
+        assert.include(JSON.stringify(server.received[0]?.body), `(${word}) cannot be shown`)
+      })
+    )
+  }
+})
+
 describe("reasoning", () => {
   it.live("F080 goes back item by item, in its place among the calls it led to", () =>
     Effect.gen(function* () {
@@ -316,6 +348,35 @@ describe("reasoning", () => {
           "function_call_output"
         ])
       })
+  )
+
+  it.live("that is left out takes the ids of its response along: an item alone is refused", () =>
+    Effect.gen(function* () {
+      const spoken: ReadonlyArray<Responses.Item> = [
+        ...reasoned.slice(0, 1),
+        { type: "message", pieces: ["I look."], id: "msg_a", phase: "commentary" },
+        ...reasoned.slice(1, 2)
+      ]
+      const refusal = Fake.json({ error: { code: "invalid_encrypted_content", message: "No." } }, 400)
+      const open: ReadonlyArray<Responses.Item> = spoken.map((item) =>
+        item.type === "reasoning" ? { type: "reasoning", pieces: item.pieces, id: "rs_a" } : item
+      )
+      const last = Responses.stream([{ type: "message", pieces: ["Done."] }])
+      for (const replies of [
+        [Responses.stream(spoken), refusal, last],
+        [Responses.stream(open), last]
+      ]) {
+        const server = yield* Fake.make(replies)
+        const model = yield* connect(server.baseUrl)
+        const first = journaled(1, yield* ask(model, render([])))
+        yield* ask(model, render([first, ...resultsOf(first)]))
+        assert.deepStrictEqual(inputOf(server.received.at(-1)).input.slice(1), [
+          { role: "assistant", content: "I look.", phase: "commentary" },
+          { type: "function_call", call_id: "call_a", name: "look", arguments: '{"text":"a"}' },
+          { type: "function_call_output", call_id: "call_a", output: 'saw {"text":"a"}' }
+        ])
+      }
+    })
   )
 })
 

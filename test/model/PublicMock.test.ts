@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { join } from "node:path"
+import * as Client from "../../layers/model/Client.ts"
 import * as OpenAiChat from "../../layers/model/OpenAiChat.ts"
 import * as Transport from "../../layers/model/Transport.ts"
 import * as ModelTable from "../../src/model/ModelTable.ts"
@@ -238,19 +239,18 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
     Effect.gen(function* () {
       const { mock } = yield* World
       mock.clearRequests()
-      const model = yield* OpenAiChat.make(
-        {
-          provider: "mock",
-          model: "mock-1",
-          info: ModelTable.infoOf("mock-1"),
-          baseUrl: `${mock.url}/v1`,
-          apiKey: Redacted.make(apiKey),
-          requestTimeout: Duration.seconds(30),
-          idleTimeout: Duration.seconds(10),
-          retry: { attempts: 0, delay: Duration.seconds(1) }
-        },
-        yield* Transport.make({ connectTimeout: Duration.seconds(5) })
-      )
+      const options: OpenAiChat.Options = {
+        provider: "mock",
+        model: "mock-1",
+        info: ModelTable.infoOf("mock-1"),
+        baseUrl: `${mock.url}/v1`,
+        apiKey: Redacted.make(apiKey),
+        requestTimeout: Duration.seconds(30),
+        idleTimeout: Duration.seconds(10),
+        retry: { attempts: 0, delay: Duration.seconds(1) }
+      }
+      const transport = yield* Transport.make({ connectTimeout: Duration.seconds(5) })
+      const model = yield* OpenAiChat.make(options, Client.make(options, transport))
       const response = yield* model.generateText({ prompt: "hello" })
       assert.strictEqual(response.text, "Hello, too.")
       assert.notProperty(mock.getLastRequest()?.body, "stream")

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Known from "../../model/Providers.ts"
+import * as Own from "../../Own.ts"
 import * as Key from "../Key.ts"
 import type { Finding, Rule } from "../Rule.ts"
 import * as Rules from "../Rules.ts"
@@ -129,7 +130,7 @@ export const rules: ReadonlyArray<Rule<Read>> = [
       if (model === "" && provider !== Known.offline) {
         return [{ path, found: "a provider without a model", expected: `"${provider}/" and the name of a model` }]
       }
-      return Providers.lacksKey(provider, providers[provider])
+      return Providers.lacksKey(provider, Own.get(providers, provider))
         ? [
             {
               path,
@@ -178,7 +179,7 @@ export const rules: ReadonlyArray<Rule<Read>> = [
           }
         ],
   ({ llm: { provider: name }, providers }) =>
-    Providers.lacksKey(name, providers[name])
+    Providers.lacksKey(name, Own.get(providers, name))
       ? [
           {
             path: ["providers", name, "api_key"],

@@ -1,0 +1,110 @@
+/**
+ * One client of the `openai` SDK for each provider, and the requests over it: sent, watched, read event by event, and aborted
+ * when nobody reads them any more.
+ */
+import type * as AiError from "effect/ai/AiError"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import OpenAI from "openai"
+import { Stream as SdkStream } from "openai/streaming"
+import * as OpenAiErrors from "./OpenAiErrors.ts"
+import type { Transport } from "./Transport.ts"
+import * as Watch from "./Watch.ts"
+
+/** Whom a request is sent to, and how long it may take. */
+export interface Target extends OpenAiErrors.Target, Watch.Options {}
+
+/** The events of one answer. */
+export interface Events {
+  /** The next event as it came, or none at the end. */
+  readonly next: Effect.Effect<Option.Option<unknown>, AiError.AiError>
+}
+
+export interface Client {
+  /**
+   * Sends a request and waits for the head of the answer. An answer in one piece is one event. The request is aborted when
+   * the scope closes.
+   */
+  readonly open: (
+    target: Target,
+    path: string,
+    body: Readonly<Record<string, unknown>>
+  ) => Effect.Effect<Events, AiError.AiError, Scope.Scope>
+}
+
+/** The client of a provider. Its key stays with the transport; the SDK insists on having one. */
+export const make = (
+  { apiKey, baseUrl, headers = {} }: Pick<OpenAiErrors.Target, "apiKey" | "baseUrl" | "headers">,
+  transport: Transport
+): Client => {
+  const sdk = new OpenAI({
+    apiKey: "kept-by-the-transport",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    // A timer may not be longer than this; the deadlines are ours.
+    timeout: 2_147_483_647,
+    logLevel: "off",
+    fetch: transport.fetch({ apiKey, headers })
+  })
+  return {
+    open: Effect.fnUntraced(function* (target, path, body) {
+      const abort = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (controller) => Effect.sync(() => controller.abort())
+      )
+      const watch = yield* Watch.make(target, abort)
+      const clock = yield* Clock.Clock
+      const promised = <A>(run: () => Promise<A>): Effect.Effect<A, AiError.AiError> =>
+        Effect.tryPromise({
+          try: run,
+          catch: (thrown) => OpenAiErrors.fromThrown(thrown, target, clock.currentTimeMillisUnsafe())
+        })
+      const response = transport.watched(yield* watch.first(promised(() => send(sdk, path, body, abort.signal))), {
+        onBytes: watch.onBytes,
+        onTooLarge: () => watch.fail(OpenAiErrors.tooLarge(target))
+      })
+      const contentType = response.headers.get("content-type") ?? ""
+      if (contentType.includes("json")) return { next: whole(watch.first(promised(() => read(response)))) }
+      if (!contentType.includes("event-stream")) return yield* OpenAiErrors.notTheProtocol(target)
+      const events = SdkStream.fromSSEResponse<unknown>(response, abort, sdk)[Symbol.asyncIterator]()
+      return {
+        next: eachOf(
+          watch,
+          promised(() => events.next())
+        )
+      }
+    })
+  }
+}
+
+/** The generic call of the SDK, since its typed one knows neither the fields of other servers nor their answers. */
+const send = (sdk: OpenAI, path: string, body: object, signal: AbortSignal): Promise<Response> =>
+  sdk.post(path, { body, signal }).asResponse()
+
+const read = (response: Response): Promise<unknown> => response.json()
+
+/** Not streaming, or a server that ignores `stream`: one event, the whole answer. Only the request's time bounds it. */
+const whole = (answer: Effect.Effect<unknown, AiError.AiError>): Events["next"] => {
+  let taken = false
+  return Effect.suspend(() => {
+    if (taken) return Effect.succeedNone
+    taken = true
+    return Effect.asSome(answer)
+  })
+}
+
+const eachOf = (watch: Watch.Watch, event: Effect.Effect<IteratorResult<unknown>, AiError.AiError>): Events["next"] => {
+  let started = false
+  return Effect.suspend(() => (started ? watch.next(event) : watch.first(event))).pipe(
+    Effect.map(({ done, value }) => {
+      started = true
+      return done === true ? Option.none() : Option.some(value)
+    })
+  )
+}
