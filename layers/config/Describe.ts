@@ -1,12 +1,12 @@
 /** Documents made from the settings schema: the example file, the reference tables, and the settings in force. */
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Document from "../../src/config/Document.ts"
 import * as Outline from "../../src/config/Outline.ts"
 import type { SettingsValue } from "../../src/config/Settings.ts"
 import { schema } from "../../src/config/Settings.ts"
+import * as Shown from "../../src/config/Shown.ts"
 import * as Toml from "./Toml.ts"
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -120,14 +120,11 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/(
 // ---------------------------------------------------------------------------------------------------------------------
 // The settings in force
 
-/** Stands for a secret that is set. */
-const mask = "***"
-
 /** Settings as a TOML text with all keys that have a value; secrets that are set show as `***`. */
 export const settingsText = Effect.fnUntraced(function* (settings: SettingsValue) {
   // What was decoded can be encoded: a failure would be a mistake in a schema.
   const encoded = yield* Effect.orDie(Schema.encodeEffect(schema)(settings))
-  return settingsTable(schema.ast, [], masked(settings, encoded)).join("\n").trimStart() + "\n"
+  return settingsTable(schema.ast, [], Shown.shown(schema.ast, encoded)).join("\n").trimStart() + "\n"
 })
 
 const settingsTable = (type: SchemaAST.AST, path: ReadonlyArray<string>, table: unknown): ReadonlyArray<string> => {
@@ -157,25 +154,6 @@ const settingsLines = (name: string, value: unknown): ReadonlyArray<string> => {
   if (!Document.isTable(value)) return [Toml.formatLine(name, value)]
   const lines = Object.entries(value).map(([key, inner]) => `${name}.${Toml.formatLine(key, inner)}`)
   return lines.length === 0 ? [`${name} = {}`] : lines
-}
-
-/** Some providers are given their key in the query of the address. What follows the path is masked as a whole. */
-const addresses: ReadonlySet<string> = new Set(["base_url", "otlp_endpoint"])
-
-const withoutQuery = (address: unknown): unknown =>
-  typeof address === "string" ? address.replace(/[?#].*$/s, `?${mask}`) : address
-
-/** The encoded settings with a mask in place of every non-empty secret, found by what it decoded to. */
-const masked = (decoded: unknown, encoded: unknown): unknown => {
-  if (Redacted.isRedacted(decoded)) return encoded === "" ? "" : mask
-  if (Array.isArray(encoded)) return encoded.map((item: unknown, index) => masked(Document.get(decoded, [index]), item))
-  if (!Document.isTable(encoded)) return encoded
-  return Object.fromEntries(
-    Object.entries(encoded).map(([key, value]) => {
-      const shown = addresses.has(key) ? withoutQuery(value) : masked(Document.get(decoded, [key]), value)
-      return [key, shown] as const
-    })
-  )
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 /**
  * The kinds of value a settings file may hold. Each is a schema whose encoded side is what TOML can carry (quoted
  * numbers and booleans included, so that `port = "${PORT}"` works) and whose decoded side is what the program uses.
- * Every one carries an `expected` annotation: the words used in error messages and in the reference tables.
+ * Every one carries an `expected` annotation, the words used in error messages and in the reference tables, and one that says
+ * what of it may be shown: nothing is shown of a kind without it.
  */
 import * as ByteSizes from "effect/ByteSize"
 import * as Duration from "effect/Duration"
@@ -12,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Document from "./Document.ts"
+import * as Shown from "./Shown.ts"
 import * as ToolName from "../tool/ToolName.ts"
 import * as ToolPattern from "./ToolPattern.ts"
 
@@ -86,7 +88,7 @@ export const ByteSize = value({
 // Text
 
 /** Text, kept as it is. */
-export const Text = Schema.String.annotate({ expected: "text" })
+export const Text = Schema.String.annotate({ expected: "text", [Shown.shownKey]: Shown.whole })
 
 /** Text with at least one visible character; surrounding white space is dropped. */
 export const NonEmptyText = text("text that is not empty", (trimmed) => trimmed !== "")
@@ -123,7 +125,12 @@ export const OptionalFilePath = refusing("a path, or an empty text", unprintable
 export const Host = text("an IP address or the name of a host, without a port", isHost)
 
 /** An `http` or `https` address with a host. Credentials inside the address are refused: they would be shown and logged. */
-export const HttpUrl = text("an http:// or https:// address, without a user name or password in it", isHttpUrl)
+export const HttpUrl = text(
+  "an http:// or https:// address, without a user name or password in it",
+  isHttpUrl
+).annotate({
+  [Shown.shownKey]: Shown.address
+})
 
 /** A folder below another one: relative, with no `..` in it. */
 export const RelativeFolder = text('a relative folder path without ".."', isRelativeFolder)
@@ -183,7 +190,7 @@ function value<From, To>(options: {
         })
       )
     )
-    .annotate({ expected: options.expected })
+    .annotate({ expected: options.expected, [Shown.shownKey]: Shown.whole })
 }
 
 function number(expected: string, allowed: (n: number) => boolean) {
@@ -220,7 +227,7 @@ function refusing(expected: string, wrong: (trimmed: string) => string | undefin
         encode: (output: string) => Effect.succeed(output)
       })
     )
-  ).annotate({ expected })
+  ).annotate({ expected, [Shown.shownKey]: Shown.whole })
 }
 
 function secret(expected: string, wrong: (trimmed: string) => string | undefined) {
@@ -232,7 +239,7 @@ function secret(expected: string, wrong: (trimmed: string) => string | undefined
         encode: (output: Redacted.Redacted) => Effect.succeed(Redacted.value(output))
       })
     )
-  ).annotate({ expected })
+  ).annotate({ expected, [Shown.shownKey]: Shown.nothing })
 }
 
 function checked(input: string, expected: string, wrong: (trimmed: string) => string | undefined) {
@@ -272,7 +279,7 @@ function toolPattern() {
         encode: (output: string) => Effect.succeed(output)
       })
     )
-  ).annotate({ expected })
+  ).annotate({ expected, [Shown.shownKey]: Shown.whole })
 }
 
 /** What became of a tool that went by this name, if none does today: a pattern would match nothing, and say nothing. */

@@ -87,6 +87,34 @@ describe("the settings in force", () => {
     })
   )
 
+  it.effect("show no secret of a provider that is named like a key", () =>
+    Effect.gen(function* () {
+      const hidden = {
+        api_key: "very-secret-6",
+        headers: { base_url: "very-secret-7", otlp_endpoint: "very-secret-8" }
+      }
+      const shown = yield* Describe.settingsText(
+        yield* Effect.provide(
+          Settings,
+          Settings.layer({
+            providers: {
+              base_url: { ...hidden, base_url: "http://127.0.0.1:1/v1?very-secret-9" },
+              otlp_endpoint: { ...hidden, api_format: "custom" },
+              api_key: { base_url: "http://127.0.0.1:2/v1", models: ["a"] }
+            }
+          })
+        )
+      )
+      assert.notInclude(shown, "very-secret")
+      assert.include(
+        shown,
+        '[providers.base_url]\napi_key = "***"\nbase_url = "http://127.0.0.1:1/v1?***"\nheaders.base_url = "***"\nheaders.otlp_endpoint = "***"\n'
+      )
+      assert.include(shown, '[providers.api_key]\napi_key = ""\nbase_url = "http://127.0.0.1:2/v1"\n')
+      assert.include(shown, 'models = ["a"]\n')
+    })
+  )
+
   it.effect("are a file that gives the same settings, secrets apart", () =>
     Effect.gen(function* () {
       const shown = yield* Describe.settingsText(yield* settings)
