@@ -4,18 +4,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Random from "effect/Random"
 import { Settings } from "../../src/config/Settings.ts"
 import * as ToolPattern from "../../src/config/ToolPattern.ts"
+import * as FileName from "../../src/spill/FileName.ts"
 import * as Spill from "../../src/spill/Spill.ts"
-import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { DataDirectory, filesFolder } from "../../src/storage/DataDirectory.ts"
 import * as Redaction from "../../src/tool/Redaction.ts"
 
 /** The tools that can read a file back. Without one of them, moving an output to a file would hide it. */
 const readBack: ReadonlySet<string> = new Set(["grep", "code_read", "read_file", "bash"])
-
-/** Below the data directory: the root of the managed files. */
-const managedFiles = "files"
 
 export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | FileSystem.FileSystem | Path.Path> =
   Layer.effect(
@@ -24,14 +21,15 @@ export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | F
       const settings = (yield* Settings).tools.tool_output_spill
       const files = yield* FileSystem.FileSystem
       const paths = yield* Path.Path
-      const root = (yield* DataDirectory).file(managedFiles)
+      const dataDirectory = yield* DataDirectory
+      const wanted = FileName.folder(dataDirectory, settings.subdir)
       const excluded = ToolPattern.compile(settings.exclude_tools)
 
       /** The folder, made if need be. A link that leads out of the managed files is not followed. */
       const folder = Effect.gen(function* () {
-        const wanted = paths.join(root, settings.subdir)
         yield* files.makeDirectory(wanted, { recursive: true, mode: 0o700 })
-        const inside = paths.relative(yield* files.realPath(root), yield* files.realPath(wanted))
+        const root = yield* files.realPath(dataDirectory.file(filesFolder))
+        const inside = paths.relative(root, yield* files.realPath(wanted))
         return inside.startsWith("..") || paths.isAbsolute(inside)
           ? yield* new Spill.SpillFailed({ reason: "its folder lies outside the managed files" })
           : wanted
@@ -40,9 +38,9 @@ export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | F
       const write = Effect.fn("Spill.write")(
         function* (options: { readonly tool: string; readonly content: string; readonly extension: "json" | "txt" }) {
           const directory = yield* folder
-          const name = `tool-${options.tool}-${yield* randomName}.${options.extension}`
+          const name = yield* FileName.make(options.tool, options.extension)
           const absolutePath = paths.join(directory, name)
-          const unfinished = paths.join(directory, `.${name}.unfinished`)
+          const unfinished = paths.join(directory, FileName.unfinished(name))
           const content = options.content.toWellFormed()
           // Whoever looks sees the whole file or none.
           yield* files.writeFileString(unfinished, content, { flag: "wx", mode: 0o600 }).pipe(
@@ -71,11 +69,3 @@ export const layer: Layer.Layer<Spill.Spill, never, Settings | DataDirectory | F
 /** The kind of failure, without the path. */
 const failed = (error: PlatformError.PlatformError): Spill.SpillFailed =>
   new Spill.SpillFailed({ reason: error.reason._tag })
-
-const letters = "0123456789abcdefghjkmnpqrstvwxyz"
-const nameLength = 16
-
-const randomName = Effect.map(
-  Effect.replicateEffect(Random.nextIntBetween(0, letters.length - 1), nameLength),
-  (picks) => picks.map((pick) => letters.charAt(pick)).join("")
-)

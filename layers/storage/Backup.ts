@@ -18,7 +18,9 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { IncarnationId, InstallationId } from "../../src/Ids.ts"
 import * as Own from "../../src/Own.ts"
+import * as FileName from "../../src/spill/FileName.ts"
 import * as Backup from "../../src/storage/Backup.ts"
+import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
@@ -162,7 +164,7 @@ const managedFiles = Effect.fnUntraced(function* (folder: string) {
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
     const path = paths.join(folder, name)
-    if (paths.basename(name).endsWith(".unfinished")) continue
+    if (FileName.isUnfinished(name)) continue
     if (Option.isSome(yield* Effect.option(files.readLink(path)))) continue
     // A file may have come to the end of its time since the folder was read.
     const info = yield* Effect.option(files.stat(path))
@@ -242,10 +244,10 @@ const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const failed = failure(folder)
-  const root = directory.file(Backup.filesFolder)
+  const root = directory.file(filesFolder)
   const copied: Array<string> = []
   for (const name of yield* failed(managedFiles(root))) {
-    const to = paths.join(folder, Backup.filesFolder, name)
+    const to = paths.join(folder, filesFolder, name)
     yield* failed(Directories.make(paths.dirname(to)))
     const isThere = yield* files.copyFile(paths.join(root, name), to).pipe(
       Effect.as(true),
@@ -255,7 +257,7 @@ const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service
     )
     if (!isThere) continue
     yield* failed(files.chmod(to, 0o600))
-    copied.push(`${Backup.filesFolder}/${name}`)
+    copied.push(`${filesFolder}/${name}`)
   }
   return copied
 })

@@ -13,6 +13,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Ids from "../../src/Ids.ts"
 import * as Backup from "../../src/storage/Backup.ts"
+import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import * as BackupLive from "./Backup.ts"
@@ -123,7 +124,7 @@ const restoreFiles = Effect.fnUntraced(function* (
 ) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  for (const { path } of manifest.files.filter((file) => file.path.startsWith(`${Backup.filesFolder}/`))) {
+  for (const { path } of manifest.files.filter((file) => file.path.startsWith(`${filesFolder}/`))) {
     const to = directory.file(path)
     const aside = `${to}.restoring`
     yield* Directories.make(paths.dirname(to))
@@ -131,7 +132,7 @@ const restoreFiles = Effect.fnUntraced(function* (
     yield* files.chmod(aside, 0o600)
     yield* BackupLive.flush(aside)
     if ((yield* files.exists(to)) && !(yield* sameContent(aside, to))) {
-      const kept = directory.file(`files.replaced-${now}/${path.slice(Backup.filesFolder.length + 1)}`)
+      const kept = directory.file(`${filesFolder}.replaced-${now}/${path.slice(filesFolder.length + 1)}`)
       yield* Directories.make(paths.dirname(kept))
       // Under its own name as well until the other takes it: at no moment is there none.
       yield* Effect.catch(files.link(to, kept), () => files.copyFile(to, kept))

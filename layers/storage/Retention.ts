@@ -13,7 +13,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
-import * as Backup from "../../src/storage/Backup.ts"
+import * as FileName from "../../src/spill/FileName.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
@@ -88,11 +88,11 @@ const spill = Effect.fnUntraced(function* (limit: number) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const { retention, tools } = yield* Settings.Settings
-  const folder = paths.join((yield* DataDirectory).file(Backup.filesFolder), tools.tool_output_spill.subdir)
+  const folder = FileName.folder(yield* DataDirectory, tools.tool_output_spill.subdir)
   const now = yield* Clock.currentTimeMillis
   const names = yield* Effect.orElseSucceed(files.readDirectory(folder), (): Array<string> => [])
   const found: Array<{ readonly path: string; readonly bytes: number; readonly at: number }> = []
-  for (const name of names.filter((name) => ours.test(name))) {
+  for (const name of names.filter(FileName.isOurs)) {
     const path = paths.join(folder, name)
     const info = yield* Effect.option(files.stat(path))
     if (Option.isNone(info) || info.value.type !== "File") continue
@@ -113,6 +113,3 @@ const spill = Effect.fnUntraced(function* (limit: number) {
   if (removed > 0) yield* Metric.update(StorageMetrics.removedOf("files"), removed)
   return removed
 })
-
-// Finished and unfinished outputs, as `layers/spill/Spill.ts` names them; a person's own file beside them is none of ours.
-const ours = /^\.?tool-[^/]+-[0-9a-z]{16}\.(json|txt)(\.unfinished)?$/

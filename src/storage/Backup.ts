@@ -11,9 +11,6 @@ export const manifestName = "manifest.json"
 /** The name of the snapshot in a backup. */
 export const snapshotName = "troupe.db"
 
-/** The folder of managed files, in a backup as in a data directory. */
-export const filesFolder = "files"
-
 /** A file of a backup; `path` is relative to it, with slashes. */
 export const BackupFile = Schema.Struct({ path: Schema.String, bytes: Schema.Int, sha256: Schema.String })
 export type BackupFile = typeof BackupFile.Type

@@ -3,6 +3,9 @@
  */
 import * as Context from "effect/Context"
 
+/** The folder of managed files, in a data directory as in a backup of it. */
+export const filesFolder = "files"
+
 /** Where the files are. `file("troupe.db")` is a path inside `path`; the file need not exist. */
 export class DataDirectory extends Context.Service<
   DataDirectory,
