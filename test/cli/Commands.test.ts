@@ -7,14 +7,21 @@ import type * as Scope from "effect/Scope"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { codeOf } from "../../src/cli/CommandFailed.ts"
+import * as Needs from "../rigs/Needs.ts"
 import * as Program from "./Program.ts"
 
 const Line = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 const linesOf = (text: string) =>
   Effect.forEach(text.trimEnd().split("\n"), (line) => Schema.decodeUnknownEffect(Line)(line))
 
-const test = <E>(name: string, body: Effect.Effect<void, E, FileSystem.FileSystem | Scope.Scope>) =>
-  it.live(name, () => body.pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+type Body<E> = Effect.Effect<void, E, FileSystem.FileSystem | Scope.Scope>
+
+const ready = <E>(body: Body<E>) => body.pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+const test = <E>(name: string, body: Body<E>) => it.live(name, () => ready(body), 60_000)
+
+const onLinux = <E>(name: string, body: Body<E>) =>
+  it.live.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, name), () => ready(body), 60_000)
 
 describe("without a daemon", () => {
   test(
@@ -63,7 +70,13 @@ describe("without a daemon", () => {
         assert.include(result.stderr, at.data)
       }
       assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(at.data))
-      if (process.platform !== "linux") return
+    })
+  )
+
+  onLinux(
+    "a place that takes no directory is named",
+    Effect.gen(function* () {
+      const at = yield* Program.place
       for (const args of [[], ["chat", "--once", "hi"]]) {
         const nowhere = yield* Program.run(at, [...args, "--data-dir", "/proc/1/x"])
         assert.strictEqual(nowhere.code, 1, args.join(" "))
@@ -235,10 +248,9 @@ describe("with a daemon", () => {
     })
   )
 
-  test(
+  onLinux(
     "output that cannot be written is a failure",
     Effect.gen(function* () {
-      if (process.platform !== "linux") return
       const at = yield* Program.place
       yield* Program.daemon(at)
       for (const args of [["status"], ["--help"], ["chat", "--once", "what is 1+1?"]]) {

@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { join } from "node:path"
+import * as Needs from "../rigs/Needs.ts"
 import * as Program from "./Program.ts"
 import * as Tmux from "./Tmux.ts"
 
-// Where there is no tmux the test is skipped, and says so in its name.
-describe.skipIf(!Tmux.isHere)(`chat in a terminal${Tmux.isHere ? "" : " (skipped: tmux is not installed)"}`, () => {
+describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal"), () => {
   it.live(
     "streams, asks, stops, and survives resizing, wide characters and pasting",
     () =>

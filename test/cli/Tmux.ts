@@ -7,8 +7,6 @@ import type { Place } from "./Program.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-export const isHere = spawnSync("tmux", ["-V"]).status === 0
-
 export interface Terminal {
   readonly press: (...keys: ReadonlyArray<string>) => Effect.Effect<void>
   readonly type: (text: string) => Effect.Effect<void>

@@ -3,15 +3,12 @@
  *
  * Failures are injected below everything of ours but the edge to SQLite (`NodeSqlite.Faults`), statement by statement,
  * transaction control included, with what SQLite does at such a failure: a full disk ends the transaction by itself, a lock of
- * another process does not. For what a real disk does there is `tmpfs`, where the machine lets tests mount one.
+ * another process does not. For what a real disk does there is `SmallDisk`.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Database from "../../layers/storage/Database.ts"
 import * as Migrations from "../../layers/storage/Migrations.ts"
@@ -103,23 +100,3 @@ export const store = (path: string, settings: Settings.SettingsInput = {}) =>
     Layer.provide(Layer.orDie(Settings.Settings.layer(settings))),
     Layer.provide(NodeServices.layer)
   )
-
-/** A real small disk for the current scope, or undefined, with the reason printed, where one cannot be mounted. */
-export const tmpfs = (megabytes: number) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const path = mkdtempSync(join(tmpdir(), "troupe-disk-"))
-      try {
-        execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=700`, "tmpfs", path], { stdio: "pipe" })
-        return { path, mounted: true }
-      } catch (error) {
-        console.warn(`Skipped: a small disk cannot be mounted here (${String(error).split("\n")[0]})`)
-        return { path, mounted: false }
-      }
-    }),
-    ({ mounted, path }) =>
-      Effect.sync(() => {
-        if (mounted) execFileSync("umount", ["-l", path])
-        rmSync(path, { recursive: true, force: true })
-      })
-  ).pipe(Effect.map(({ mounted, path }) => (mounted ? path : undefined)))

@@ -13,6 +13,7 @@ import { Settings } from "../../src/config/Settings.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import * as Needs from "../rigs/Needs.ts"
 import * as Processes from "./fixtures/Processes.ts"
 
 type Place = Layer.Layer<
@@ -48,16 +49,21 @@ describe("the place", () => {
       assert.strictEqual(yield* locate({}, environment), at("variable"))
       assert.strictEqual(yield* locate({}, { ...environment, TROUPE_DATA_DIR: "" }), at("xdg/troupe"))
       assert.strictEqual(yield* locate({ data_dir: "~/mine" }, environment), at("home/mine"))
-      if (process.platform === "linux") {
-        assert.strictEqual(yield* locate({}, { HOME: at("home") }), at("home/.local/share/troupe"))
-        // A relative XDG path is to be ignored, says its specification.
-        const relative = { HOME: at("home"), XDG_DATA_HOME: "data" }
-        assert.strictEqual(yield* locate({}, relative), at("home/.local/share/troupe"))
-      }
       const error = yield* Effect.flip(locate({}, {}))
       assert.strictEqual(error._tag, "DataDirectoryUnusable")
       assert.include(error.message, "home directory is not known")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect.skipIf(Needs.linux.missing)(
+    Needs.titled(Needs.linux, "is below the home directory where nothing says"),
+    () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* locate({}, { HOME: "/home/me" }), "/home/me/.local/share/troupe")
+        // A relative XDG path is to be ignored, says its specification.
+        const relative = { HOME: "/home/me", XDG_DATA_HOME: "data" }
+        assert.strictEqual(yield* locate({}, relative), "/home/me/.local/share/troupe")
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.effect("is made for its owner alone", () =>
@@ -78,9 +84,8 @@ describe("the place", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("must be a place that takes directories", () =>
+  it.live.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "must be a place that takes directories"), () =>
     Effect.gen(function* () {
-      if (process.platform !== "linux") return
       const error = yield* Effect.flip(locate({ data_dir: "/proc/1/a/b" }, {}, DataDirectoryLive.layerLocked))
       assert.strictEqual(error._tag, "DataDirectoryUnusable")
       assert.include(error.message, "/proc/1/a/b")

@@ -12,46 +12,37 @@ import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as Program from "../cli/Program.ts"
 import { message } from "../laws/Messages.ts"
 import * as DiskRig from "../rigs/DiskRig.ts"
+import * as Needs from "../rigs/Needs.ts"
+import * as SmallDisk from "../rigs/SmallDisk.ts"
 import * as RawHttp from "../rpc/RawHttp.ts"
 
-/** Runs with a small disk, where one can be mounted. */
+/** Runs with a small disk, which must be sound in the end. */
 const onSmallDisk = <A, E>(
   use: (path: string) => Effect.Effect<A, E, Journal | StorageHealth | FileSystem.FileSystem>
 ) =>
   Effect.gen(function* () {
-    const path = yield* DiskRig.tmpfs(4)
-    if (path === undefined) return
+    const path = yield* SmallDisk.make(4)
     const layer = Layer.provideMerge(JournalLive.layer, DiskRig.store(path))
     yield* Effect.provide(use(path), Layer.fresh(layer))
     assert.deepStrictEqual((yield* Backup.check(`${path}/troupe.db`, true)).problems, [])
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
-/** Leaves no byte free. */
-const fill = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  for (const bytes of [1 << 20, 1 << 16, 1 << 12, 1]) {
-    const add = files.writeFile(`${path}/filler`, new Uint8Array(bytes), { flag: "a" })
-    yield* Effect.ignore(Effect.forever(add))
-  }
-})
-
 const long = "x".repeat(12_000)
 
-describe("a small disk", () => {
+describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small disk"), () => {
   it.live("that is full refuses the message whole; with room again the next one is accepted", () =>
     onSmallDisk((path) =>
       Effect.gen(function* () {
         const journal = yield* Journal
-        const files = yield* FileSystem.FileSystem
         const { failing } = yield* StorageHealth
         yield* journal.accept(message({ text: long, externalId: "first" }))
-        yield* fill(path)
+        const free = yield* SmallDisk.fill(path)
         // What the log has of room is used up first.
         const refused = yield* Effect.flip(Effect.forever(journal.accept(message({ text: long }))))
         assert.strictEqual(refused.reason, "full")
         assert.strictEqual((yield* failing)?.reason, "full")
         assert.isTrue((yield* journal.accept(message({ externalId: "first" }))).duplicate)
-        yield* files.remove(`${path}/filler`)
+        yield* free
         const { duplicate } = yield* journal.accept(message({ text: long, externalId: "again" }))
         assert.isFalse(duplicate)
         assert.isNull(yield* failing)
@@ -63,9 +54,7 @@ describe("a small disk", () => {
     "fails the daemon's health and its clients, with their own exit code, for as long as it is full",
     () =>
       Effect.gen(function* () {
-        const path = yield* DiskRig.tmpfs(8)
-        if (path === undefined) return
-        const files = yield* FileSystem.FileSystem
+        const path = yield* SmallDisk.make(8)
         const { home } = yield* Program.place
         const at = { home, data: path }
         const daemon = yield* Program.daemon(at, "[logging]\nfile = false\n")
@@ -73,7 +62,7 @@ describe("a small disk", () => {
         const health = Effect.map(RawHttp.send(url, { path: "/health" }), ({ body, status }) => [status, body])
         const say = (text: string) => Program.run(at, ["chat", "--once", "-"], { input: text })
         assert.strictEqual((yield* say("hello")).code, 0)
-        yield* fill(path)
+        const free = yield* SmallDisk.fill(path)
         // More than the log has of room in what it has taken already.
         const refused = yield* say("what is 1+1? ".repeat(70_000))
         assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
@@ -83,7 +72,7 @@ describe("a small disk", () => {
         assert.include(String(body), `{"status":"failing","oldest_owed_ms":null,"problem":"the disk is full.`)
         const { stdout } = yield* Program.run(at, ["status"])
         assert.match(stdout, /store +cannot be written since .*: the disk is full\./)
-        yield* files.remove(`${path}/filler`)
+        yield* free
         yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
         assert.strictEqual((yield* say("hello")).code, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),

@@ -1,0 +1,16 @@
+/** What some tests need of the machine. Where it is missing they are skipped, and their titles say why. */
+import { spawnSync } from "node:child_process"
+
+export interface Need {
+  readonly missing: boolean
+  /** Why a test is skipped, as the rest of "skipped: ". */
+  readonly reason: string
+}
+
+export const linux: Need = { missing: process.platform !== "linux", reason: "this is not Linux" }
+
+export const tmux: Need = { missing: spawnSync("tmux", ["-V"]).status !== 0, reason: "tmux is not installed" }
+
+/** The title of a test or a block that needs this. */
+export const titled = (need: Need, title: string): string =>
+  need.missing ? `${title} (skipped: ${need.reason})` : title
