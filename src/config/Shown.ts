@@ -10,7 +10,7 @@ export type Shown = (encoded: unknown) => unknown
 export const shownKey = "troupe/config/shown"
 
 /** Stands for what is not shown. */
-export const mask = "***"
+const mask = "***"
 
 /** All of it. */
 export const whole: Shown = (encoded) => encoded
