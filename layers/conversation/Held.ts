@@ -11,6 +11,7 @@ import * as Threads from "../../src/thread/Threads.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import * as Defects from "../storage/Defects.ts"
+import * as Installation from "../storage/Installation.ts"
 
 /** What the rows of dropped work say. */
 const failure: Entry.Failure = {
@@ -23,16 +24,10 @@ const make = Effect.gen(function* () {
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
 
-  // The installation in force is the one that no other was restored from.
-  const superseded = sql.literal("SELECT restored_from FROM installations WHERE restored_from IS NOT NULL")
-  const restored = Effect.map(
-    sql<Held.Restored & { readonly from: Ids.InstallationId | null }>`
-      SELECT id AS installation, restored_from AS "from", snapshot_incarnation AS incarnation,
-        snapshot_at AS "snapshotAt", created_at AS "restoredAt"
-      FROM installations WHERE id NOT IN (${superseded})`,
-    ([row]): Held.Restored | null => (row === undefined || row.from === null ? null : row)
-  )
+  const restored = Effect.provideService(Installation.restored, SqlClient.SqlClient, sql)
+  const released = Effect.provideService(Installation.noteReleased, SqlClient.SqlClient, sql)
 
+  // The first condition on the state is that of the index, and SQLite takes the index only where it stands as it is.
   const heldThreads = sql<{
     readonly threadId: Ids.ThreadId
     readonly key: Threads.ThreadKey
@@ -57,12 +52,6 @@ const make = Effect.gen(function* () {
     sql<Held.HeldCount>`SELECT (SELECT COUNT(*) FROM threads WHERE held = 1) AS threads,
       (SELECT COUNT(*) FROM outbox WHERE held = 1) AS replies`,
     ([row]) => row ?? { threads: 0, replies: 0 }
-  )
-
-  const released = Effect.flatMap(
-    Clock.currentTimeMillis,
-    (now) => sql`UPDATE installations SET released_at = ${now}
-      WHERE id NOT IN (${superseded}) AND restored_from IS NOT NULL AND released_at IS NULL`
   )
 
   const resume = Effect.gen(function* () {

@@ -16,7 +16,6 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { IncarnationId, InstallationId } from "../../src/Ids.ts"
 import * as Own from "../../src/Own.ts"
 import * as FileName from "../../src/spill/FileName.ts"
 import * as Backup from "../../src/storage/Backup.ts"
@@ -24,6 +23,7 @@ import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
+import * as Installation from "./Installation.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as Sha256 from "./Sha256.ts"
@@ -213,9 +213,10 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
     reader.backup(to)
   )
   const settle = Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
     const checked = yield* Check.full
-    return { checked, owner: yield* ownerOf(sql, checked) }
+    // A damaged one is not asked whose it is.
+    const owner = checked.problems.length > 0 ? nobodys : yield* Installation.owner(checked.tables)
+    return { checked, owner }
   })
   const withoutLog = Effect.flatMap(
     NodeSqlite.open({ filename: to, readonly: false, statementCacheSize: 1 }),
@@ -228,17 +229,7 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
   )
 })
 
-/** Whose database this is: what the copy is told apart from when it is restored. */
-const ownerOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { problems, tables }: Backup.Checked) {
-  if (problems.length > 0) return { installation: null, incarnation: null }
-  const [installation] =
-    "installations" in tables
-      ? yield* sql<{ readonly id: InstallationId }>`SELECT id FROM installations
-          WHERE id NOT IN (SELECT restored_from FROM installations WHERE restored_from IS NOT NULL)`
-      : []
-  const [incarnation] = yield* sql<{ readonly id: IncarnationId }>`SELECT id FROM incarnations ORDER BY id DESC LIMIT 1`
-  return { installation: installation?.id ?? null, incarnation: incarnation?.id ?? null }
-})
+const nobodys = { installation: null, incarnation: null }
 
 const copyFiles = Effect.fnUntraced(function* (directory: DataDirectory["Service"], folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -21,6 +21,7 @@ import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
 import * as Check from "./Check.ts"
 import * as Defects from "./Defects.ts"
 import * as IncarnationLive from "./Incarnation.ts"
+import * as Installation from "./Installation.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqliteClient from "./SqliteClient.ts"
@@ -72,9 +73,8 @@ const quickBytes = 64 * 1024 * 1024
 /** After a life that did not end in order, the file is looked through before anything is built on it. */
 const lookAfterCrash = Effect.fnUntraced(function* (path: string) {
   const sql = yield* SqlClient.SqlClient
-  const [last] = yield* sql<{ readonly ended_at: number | null }>`
-    SELECT ended_at FROM incarnations ORDER BY id DESC LIMIT 1`
-  if (last === undefined || last.ended_at !== null) return
+  const last = yield* Installation.lastIncarnation
+  if (last === undefined || last.endedAt !== null) return
   const [size] = yield* sql.unsafe<{ readonly bytes: number }>(
     "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size"
   )
@@ -154,8 +154,8 @@ const mark = Effect.fnUntraced(function* (path: string) {
 })
 
 const toUnusable = (path: string, error: SqlError): DatabaseUnusable => {
-  const code = NodeSqlite.resultCode(error)
-  const reason = code === undefined ? undefined : reasons[code & 0xff]
+  const code = NodeSqlite.primaryCode(error)
+  const reason = code === undefined ? undefined : reasons[code]
   return new DatabaseUnusable({ path, reason: reason ?? "other", detail: error.message })
 }
 

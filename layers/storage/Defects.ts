@@ -27,8 +27,7 @@ export const orUnavailable = <A, E, R>(effect: Effect.Effect<A, E | SqlError.Sql
 
 /** What a failed statement says about the store; undefined when it says something about the statement. */
 export const unavailable = (error: SqlError.SqlError): StorageUnavailable | undefined => {
-  const code = NodeSqlite.resultCode(error)
-  const reason = code === undefined ? undefined : (own[code] ?? troubles[code & 0xff])
+  const reason = own[NodeSqlite.resultCode(error) ?? 0] ?? troubles[NodeSqlite.primaryCode(error) ?? 0]
   return reason === undefined ? undefined : new StorageUnavailable({ reason })
 }
 

@@ -72,7 +72,7 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
 })
 
 const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
-  const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.resultCode(error))
+  const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.primaryCode(error))
   yield* refuseOtherKinds(directory)
   const handle = yield* NodeSqlite.open({
     filename: directory.file(lockName),
@@ -103,7 +103,7 @@ const refuseOtherKinds = Effect.fnUntraced(function* (directory: DataDirectory["
 })
 
 const unusableLock = (path: string, code: number | undefined): DataDirectoryUnusable =>
-  (code ?? 0) % 256 === 26 || (code ?? 0) % 256 === 11
+  code === 26 || code === 11
     ? new DataDirectoryUnusable({ path, reason: `${lockName} in it is no lock of Troupe`, remedy: moveAway })
     : new DataDirectoryUnusable({
         path,

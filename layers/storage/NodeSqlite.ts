@@ -85,6 +85,12 @@ export const resultCode = (error: SqlError): number | undefined => {
   return Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number" ? cause.errcode : undefined
 }
 
+/** The kind of that code, without the extended bits: the numbers of https://sqlite.org/rescode.html. */
+export const primaryCode = (error: SqlError): number | undefined => {
+  const code = resultCode(error)
+  return code === undefined ? undefined : code & 0xff
+}
+
 // Nodes before 24 announce node:sqlite as experimental on the first load, on stderr, where it would be the first line a
 // person sees. The module is loaded by hand so that this one announcement, and no other warning, can be left out.
 const loadSqlite = () => {

@@ -11,7 +11,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Ids from "../../src/Ids.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -19,6 +18,7 @@ import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageErr
 import * as BackupLive from "./Backup.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
+import * as Installation from "./Installation.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
 import * as Sha256 from "./Sha256.ts"
@@ -94,16 +94,8 @@ const makeReady = Effect.fnUntraced(function* (staged: string, manifest: Backup.
 const mark = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   manifest: Backup.Manifest
-): Effect.fn.Return<{ readonly threads: number; readonly replies: number }, SqlError> {
-  const [before] = yield* sql<{ readonly id: string }>`SELECT id FROM installations
-    WHERE id NOT IN (SELECT restored_from FROM installations WHERE restored_from IS NOT NULL)`
-  yield* sql`INSERT INTO installations ${sql.insert({
-    id: yield* Ids.makeInstallationId,
-    created_at: yield* Clock.currentTimeMillis,
-    restored_from: before?.id ?? null,
-    snapshot_at: manifest.createdAt,
-    snapshot_incarnation: manifest.incarnation
-  })}`
+): Effect.fn.Return<{ readonly threads: number; readonly replies: number }, SqlError, SqlClient.SqlClient> {
+  yield* Installation.beginAsCopy(manifest)
   yield* sql`UPDATE outbox SET held = 1, in_doubt = 1, state = 'pending', sender = NULL
     WHERE state IN ('pending', 'sending')`
   yield* sql`UPDATE threads SET held = 1 WHERE id IN (
