@@ -1,9 +1,9 @@
 /**
- * Makes and verifies backups.
+ * Makes backups.
  *
  * The snapshot is taken by whoever asks, in their own process, beside a daemon that runs: SQLite's backup gives the state of
  * one moment whatever is written meanwhile. Verifying reads every page and would stop a daemon's conversations for that long,
- * so a daemon does neither.
+ * so a daemon makes none.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,24 +11,22 @@ import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
-import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Own from "../../src/Own.ts"
 import * as FileName from "../../src/spill/FileName.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { failure, flush } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
+import * as Directories from "./Directories.ts"
 import * as Installation from "./Installation.ts"
+import * as Leftovers from "./Leftovers.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as Sha256 from "./Sha256.ts"
-import * as SqliteClient from "./SqliteClient.ts"
-import * as Directories from "./Directories.ts"
+import * as Verify from "./Verify.ts"
 
 export interface Options {
   readonly directory: DataDirectory["Service"]
@@ -53,16 +51,16 @@ export const make = Effect.fn("Backup.make")(function* (
   const replacing = yield* mayWrite(destination, options.force)
   const createdAt = yield* Clock.currentTimeMillis
   const { pid } = yield* NodeProcess.self
-  const beside = `${destination}.partial-${pid}-${createdAt}`
+  const beside = Leftovers.partial(destination, pid, createdAt)
   yield* failed(Directories.make(beside))
   return yield* fill(options, beside, createdAt).pipe(
     Effect.tap(() =>
-      failed(putInPlace(beside, destination, replacing ? `${destination}.old-${createdAt}` : undefined))
+      failed(putInPlace(beside, destination, replacing ? Leftovers.old(destination, createdAt) : undefined))
     ),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.ignore(files.remove(beside, { recursive: true, force: true }))
     ),
-    Effect.tap(() => Effect.ignore(sweep(destination)))
+    Effect.tap(() => Effect.ignore(Leftovers.sweepBackup(destination)))
   )
 })
 
@@ -83,79 +81,6 @@ const mustBeOutside = Effect.fnUntraced(function* (directory: DataDirectory["Ser
   return yield* new Backup.BackupFailed({ path: destination, reason })
 })
 
-/** Removes what earlier runs to this destination left behind when they were killed. */
-const sweep = Effect.fnUntraced(function* (destination: string) {
-  const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  for (const { name, pid } of yield* leftovers(destination)) {
-    if (pid !== undefined && (yield* NodeProcess.isAlive(pid))) continue
-    yield* files.remove(paths.join(paths.dirname(destination), name), { recursive: true, force: true })
-  }
-})
-
-/** What stands beside a destination: copies that were being made, by which process, and backups that were being replaced. */
-const leftovers = Effect.fnUntraced(function* (destination: string) {
-  const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const base = paths.basename(destination)
-  const names = yield* Effect.orElseSucceed(files.readDirectory(paths.dirname(destination)), () => [])
-  return names.flatMap((name) => {
-    const found = name.startsWith(`${base}.`) ? leftover.exec(name.slice(base.length)) : null
-    if (found === null) return []
-    return [{ name, pid: found[1] === undefined ? undefined : Number(found[1]) }]
-  })
-})
-
-const leftover = /^\.(?:partial-(\d+)-\d+|old-\d+)$/
-
-/** Verifies a backup against its manifest: every file's size and hash, and the snapshot as a database. Changes nothing. */
-export const verify = Effect.fn("Backup.verify")(function* (
-  path: string
-): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged, Files> {
-  const paths = yield* Path.Path
-  const source = paths.resolve(path)
-  const manifest = yield* readManifest(source)
-  const problems: Array<string> = []
-  for (const file of manifest.files) {
-    const problem = yield* verifyFile(source, file)
-    if (problem !== undefined) problems.push(problem)
-  }
-  if (!manifest.files.some((file) => file.path === Backup.snapshotName)) problems.push("it holds no database")
-  if (problems.length === 0) {
-    const checked = yield* check(paths.join(source, Backup.snapshotName), true)
-    problems.push(...checked.problems, ...differences(manifest, checked))
-  }
-  return problems.length === 0 ? manifest : yield* new Backup.BackupDamaged({ path: source, problems })
-})
-
-/** Checks a database file. Damage that keeps it from being read is a problem like the others. */
-export const check = (path: string, readonly: boolean): Effect.Effect<Backup.Checked> =>
-  opened(path, readonly, Check.full).pipe(
-    Effect.catch((error: SqlError) => Effect.succeed({ schemaVersion: 0, tables: {}, problems: [error.message] }))
-  )
-
-/** Uses a database file for a moment. */
-export const opened = <A, E>(
-  filename: string,
-  readonly: boolean,
-  use: Effect.Effect<A, E, SqlClient.SqlClient>
-): Effect.Effect<A, E | SqlError> =>
-  Effect.scoped(
-    Effect.flatMap(SqliteClient.make({ filename, readonly }), (client) => Effect.provideContext(use, client))
-  ).pipe(Effect.provide(Reactivity.layer))
-
-/** Fails of the file system as failures of the backup. */
-export const failure =
-  (path: string) =>
-  <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>) =>
-    Effect.mapError(effect, (error) => new Backup.BackupFailed({ path, reason: error.message }))
-
-/** Makes sure that what was written survives a power cut. */
-export const flush = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  yield* Effect.scoped(Effect.flatMap(files.open(path, { flag: "r" }), (file) => file.sync))
-})
-
 /** The files of a folder that belong into a backup, as relative paths with slashes. Links are left out. */
 const managedFiles = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
@@ -164,7 +89,7 @@ const managedFiles = Effect.fnUntraced(function* (folder: string) {
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
     const path = paths.join(folder, name)
-    if (FileName.isUnfinished(name)) continue
+    if (FileName.isUnfinished(name) || Leftovers.isStagedFile(paths.basename(name))) continue
     if (Option.isSome(yield* Effect.option(files.readLink(path)))) continue
     // A file may have come to the end of its time since the folder was read.
     const info = yield* Effect.option(files.stat(path))
@@ -195,7 +120,7 @@ const fill = Effect.fnUntraced(function* (options: Options, folder: string, crea
     files: listed
   }
   const path = paths.join(folder, Backup.manifestName)
-  const text = yield* Effect.orDie(Schema.encodeEffect(ManifestText)(manifest))
+  const text = yield* Effect.orDie(Schema.encodeEffect(Verify.ManifestText)(manifest))
   yield* failed(files.writeFileString(path, `${text}\n`, { mode: 0o600 }))
   for (const name of [...names, Backup.manifestName]) yield* failed(flush(paths.join(folder, name)))
   yield* failed(flush(folder))
@@ -224,7 +149,7 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
   )
   return yield* Effect.scoped(copy).pipe(
     Effect.andThen(Effect.scoped(withoutLog)),
-    Effect.andThen(opened(to, true, settle)),
+    Effect.andThen(Verify.opened(to, true, settle)),
     Effect.mapError(unreadable)
   )
 })
@@ -268,7 +193,7 @@ const mayWrite = Effect.fnUntraced(function* (destination: string, force: boolea
     const reason = "it exists already; choose another name, or use --force to replace a backup"
     return yield* new Backup.BackupFailed({ path: destination, reason })
   }
-  yield* readManifest(destination)
+  yield* Verify.readManifest(destination)
   return true
 })
 
@@ -286,58 +211,3 @@ const putInPlace = Effect.fnUntraced(function* (from: string, to: string, old: s
   yield* flush(paths.dirname(to))
   if (old !== undefined) yield* files.remove(old, { recursive: true, force: true })
 }, Effect.uninterruptible)
-
-const ManifestText = Schema.fromJsonString(Backup.Manifest)
-
-const readManifest = Effect.fnUntraced(function* (folder: string) {
-  const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const notOne = new Backup.BackupFailed({
-    path: folder,
-    reason: `it is no backup of Troupe: it has no ${Backup.manifestName} that this release can read`
-  })
-  const path = paths.join(folder, Backup.manifestName)
-  if (!(yield* Effect.orElseSucceed(files.exists(folder), () => false))) {
-    const kept = (yield* leftovers(folder)).find(({ pid }) => pid === undefined)
-    const reason =
-      kept === undefined
-        ? "there is nothing at this path"
-        : `there is nothing at this path; it was being replaced, and the backup before it is ${kept.name} beside it`
-    return yield* new Backup.BackupFailed({ path: folder, reason })
-  }
-  const info = yield* Effect.mapError(files.stat(path), () => notOne)
-  if (info.type !== "File" || Number(info.size) > largestManifest) return yield* notOne
-  const text = yield* Effect.mapError(files.readFileString(path), () => notOne)
-  const manifest = yield* Effect.mapError(Schema.decodeUnknownEffect(ManifestText)(text), () => notOne)
-  // A manifest must not lead out of its backup.
-  const inside = manifest.files.every(
-    (file) => !paths.isAbsolute(file.path) && !file.path.split("/").includes("..") && !file.path.includes("\\")
-  )
-  return inside ? manifest : yield* notOne
-})
-
-/** In bytes. A manifest has a line for each file. */
-const largestManifest = 64 * 1024 * 1024
-
-const verifyFile = Effect.fnUntraced(function* (folder: string, file: Backup.BackupFile) {
-  const files = yield* FileSystem.FileSystem
-  const path = (yield* Path.Path).join(folder, file.path)
-  const info = yield* Effect.option(files.stat(path))
-  if (Option.isNone(info)) return `${file.path} is missing`
-  // What is behind a link may change, and a pipe has no end.
-  const isLink = Option.isSome(yield* Effect.option(files.readLink(path)))
-  if (isLink || info.value.type !== "File") return `${file.path} is not a file of its own`
-  if (Number(info.value.size) !== file.bytes) return `${file.path} has ${info.value.size} bytes and not ${file.bytes}`
-  const hash = yield* Sha256.ofFile(path)
-  return hash === file.sha256 ? undefined : `${file.path} has another content than when it was backed up`
-})
-
-const differences = (manifest: Backup.Manifest, checked: Backup.Checked): ReadonlyArray<string> => [
-  ...(manifest.schemaVersion === checked.schemaVersion
-    ? []
-    : [`the schema has version ${checked.schemaVersion} and not ${manifest.schemaVersion}`]),
-  ...Object.entries(manifest.tables).flatMap(([table, count]) => {
-    const found = Own.get(checked.tables, table)
-    return found === count ? [] : [`${table} has ${found ?? 0} rows and not ${count}`]
-  })
-]

@@ -15,13 +15,15 @@ import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
-import * as BackupLive from "./Backup.ts"
+import { failure, flush } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
 import * as Installation from "./Installation.ts"
+import * as Leftovers from "./Leftovers.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
 import * as Sha256 from "./Sha256.ts"
+import * as Verify from "./Verify.ts"
 
 export interface Options {
   readonly source: string
@@ -42,13 +44,13 @@ export const run = Effect.fn("Restore.run")(function* (
   const paths = yield* Path.Path
   const { directory, dryRun } = options
   const source = paths.resolve(options.source)
-  const failed = BackupLive.failure(directory.path)
-  const manifest = yield* BackupLive.verify(source)
+  const failed = failure(directory.path)
+  const manifest = yield* Verify.backup(source)
   const now = yield* Clock.currentTimeMillis
-  yield* Effect.ignore(sweep(directory))
-  const staged = directory.file(`${Database.fileName}.restoring-${now}`)
+  yield* Effect.ignore(Leftovers.sweepRestore(directory))
+  const staged = Leftovers.stagedDatabase(directory, now)
   const unstage = Effect.forEach(
-    ["", "-wal", "-shm", "-journal"],
+    Leftovers.databaseEnds,
     (end) => Effect.ignore(files.remove(`${staged}${end}`, { force: true })),
     { discard: true }
   )
@@ -57,18 +59,10 @@ export const run = Effect.fn("Restore.run")(function* (
     yield* failed(files.chmod(staged, 0o600))
     const held = yield* makeReady(staged, manifest)
     if (dryRun) return { manifest, held, replaced: null }
-    yield* failed(BackupLive.flush(staged))
+    yield* failed(flush(staged))
     yield* failed(restoreFiles(source, directory, manifest, now))
     return { manifest, held, replaced: yield* failed(replace(directory, staged, now)) }
   }).pipe(Effect.ensuring(unstage))
-})
-
-/** Removes what a restore that was killed left behind. The directory is held, so there is no other one at work. */
-const sweep = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
-  const files = yield* FileSystem.FileSystem
-  for (const name of yield* files.readDirectory(directory.path)) {
-    if (/^troupe\.db\.restoring-\d+(-wal|-shm|-journal)?$/.test(name)) yield* files.remove(directory.file(name))
-  }
 })
 
 /** Brings the copy to this release's schema, marks it, and makes sure that it is sound. */
@@ -79,7 +73,7 @@ const makeReady = Effect.fnUntraced(function* (staged: string, manifest: Backup.
     const held = yield* sql.withTransaction(mark(sql, manifest))
     return { held, ...(yield* Check.full) }
   })
-  const { held, problems } = yield* BackupLive.opened(staged, false, work).pipe(
+  const { held, problems } = yield* Verify.opened(staged, false, work).pipe(
     Effect.catchTag("SqlError", (error) =>
       Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message }))
     )
@@ -118,11 +112,11 @@ const restoreFiles = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   for (const { path } of manifest.files.filter((file) => file.path.startsWith(`${filesFolder}/`))) {
     const to = directory.file(path)
-    const aside = `${to}.restoring`
+    const aside = yield* Leftovers.stagedFile(to, now)
     yield* Directories.make(paths.dirname(to))
     yield* files.copyFile(paths.join(source, path), aside)
     yield* files.chmod(aside, 0o600)
-    yield* BackupLive.flush(aside)
+    yield* flush(aside)
     if ((yield* files.exists(to)) && !(yield* sameContent(aside, to))) {
       const kept = directory.file(`${filesFolder}.replaced-${now}/${path.slice(filesFolder.length + 1)}`)
       yield* Directories.make(paths.dirname(kept))
@@ -158,8 +152,8 @@ const replace = Effect.fnUntraced(function* (directory: DataDirectory["Service"]
     yield* files.chmod(kept, 0o600)
   }
   yield* files.rename(staged, current)
-  yield* BackupLive.flush(directory.path)
+  yield* flush(directory.path)
   return exists ? kept : null
 })
 
-const foldLog = (path: string) => BackupLive.opened(path, false, Effect.void).pipe(Effect.timeout("1 minute"))
+const foldLog = (path: string) => Verify.opened(path, false, Effect.void).pipe(Effect.timeout("1 minute"))

@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
-import * as Backup from "../../layers/storage/Backup.ts"
+import * as Verify from "../../layers/storage/Verify.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as Program from "../cli/Program.ts"
@@ -24,7 +24,7 @@ const onSmallDisk = <A, E>(
     const path = yield* SmallDisk.make(4)
     const layer = Layer.provideMerge(JournalLive.layer, DiskRig.store(path))
     yield* Effect.provide(use(path), Layer.fresh(layer))
-    assert.deepStrictEqual((yield* Backup.check(`${path}/troupe.db`, true)).problems, [])
+    assert.deepStrictEqual((yield* Verify.database(`${path}/troupe.db`, true)).problems, [])
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
 const long = "x".repeat(12_000)

@@ -16,6 +16,7 @@ import * as BackupLive from "../../storage/Backup.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
 import * as Database from "../../storage/Database.ts"
 import * as Restore from "../../storage/Restore.ts"
+import * as Verify from "../../storage/Verify.ts"
 import * as OutputLive from "../Output.ts"
 import { version } from "../Version.ts"
 import * as Client from "./Client.ts"
@@ -36,7 +37,7 @@ export const backup = (
 export const verify = (common: Client.Common, flags: { readonly source: string | undefined; readonly json: boolean }) =>
   Effect.gen(function* () {
     if (flags.source !== undefined) {
-      const manifest = yield* BackupLive.verify(flags.source)
+      const manifest = yield* Verify.backup(flags.source)
       return yield* tell(flags.json, manifest, Transcript.verified(flags.source, manifest.tables))
     }
     const path = (yield* DataDirectory).file(Database.fileName)
@@ -44,7 +45,7 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
     if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
       return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
     }
-    const { problems, schemaVersion, tables } = yield* BackupLive.check(path, true)
+    const { problems, schemaVersion, tables } = yield* Verify.database(path, true)
     if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
