@@ -78,8 +78,8 @@ export const run = async (options: Options): Promise<Result> => {
       // Some points are only passed on the way to an orderly end.
       const came = inTime || life.hasArrived()
       if (!came) missed.push(end)
-      const expected = came && (end._tag === "Model" || how(end) === "SIGKILL")
       const { code, signal } = await life.ended
+      const expected = came && how(end) === "SIGKILL" && signal === "SIGKILL"
       if (!expected && code !== 0 && code !== 130 && code !== 143) {
         problems.push(`after ${describe(end)} it ended with ${code ?? signal}: ${life.output().slice(-2_000)}`)
       }

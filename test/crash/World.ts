@@ -15,7 +15,6 @@ export interface World {
   readonly feed: Array<Protocol.FeedItem>
   /** What a strict model would have refused in the requests. */
   readonly refused: ReadonlyArray<string>
-  readonly requests: () => number
   /** The model is asked and says nothing. */
   silent: boolean
   /** Called at the points of a model's answer. */
@@ -97,7 +96,6 @@ export const open = async (random: () => number): Promise<World> => {
     deliveries,
     feed,
     refused,
-    requests: () => requests,
     silent: false,
     onModel: () => {},
     close: () =>

@@ -39,13 +39,16 @@ export const make = (megabytes: number) =>
     (path) => Effect.sync(() => unmount(path))
   )
 
-/** Leaves no byte of it free. Removing what this gives makes room again. */
+const fillerOf = (path: string): string => join(path, "filler")
+
+/** Leaves no byte of it free. */
 export const fill = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem
-  const filler = join(path, "filler")
   for (const bytes of [1 << 20, 1 << 16, 1 << 12, 1]) {
-    const add = files.writeFile(filler, new Uint8Array(bytes), { flag: "a" })
+    const add = files.writeFile(fillerOf(path), new Uint8Array(bytes), { flag: "a" })
     yield* Effect.ignore(Effect.forever(add))
   }
-  return files.remove(filler)
 })
+
+/** Makes room again. */
+export const empty = (path: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.remove(fillerOf(path)))

@@ -36,13 +36,13 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         const journal = yield* Journal
         const { failing } = yield* StorageHealth
         yield* journal.accept(message({ text: long, externalId: "first" }))
-        const free = yield* SmallDisk.fill(path)
+        yield* SmallDisk.fill(path)
         // What the log has of room is used up first.
         const refused = yield* Effect.flip(Effect.forever(journal.accept(message({ text: long }))))
         assert.strictEqual(refused.reason, "full")
         assert.strictEqual((yield* failing)?.reason, "full")
         assert.isTrue((yield* journal.accept(message({ externalId: "first" }))).duplicate)
-        yield* free
+        yield* SmallDisk.empty(path)
         const { duplicate } = yield* journal.accept(message({ text: long, externalId: "again" }))
         assert.isFalse(duplicate)
         assert.isNull(yield* failing)
@@ -62,7 +62,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         const health = Effect.map(RawHttp.send(url, { path: "/health" }), ({ body, status }) => [status, body])
         const say = (text: string) => Program.run(at, ["chat", "--once", "-"], { input: text })
         assert.strictEqual((yield* say("hello")).code, 0)
-        const free = yield* SmallDisk.fill(path)
+        yield* SmallDisk.fill(path)
         // More than the log has of room in what it has taken already.
         const refused = yield* say("what is 1+1? ".repeat(70_000))
         assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
@@ -72,7 +72,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         assert.include(String(body), `{"status":"failing","oldest_owed_ms":null,"problem":"the disk is full.`)
         const { stdout } = yield* Program.run(at, ["status"])
         assert.match(stdout, /store +cannot be written since .*: the disk is full\./)
-        yield* free
+        yield* SmallDisk.empty(path)
         yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
         assert.strictEqual((yield* say("hello")).code, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
