@@ -110,43 +110,56 @@ const carry = (outbox: Outbox.Outbox["Service"], options: Options, deliver: Deli
   Effect.suspend(() => deliver(delivery)).pipe(
     Effect.timeoutOption(options.timeout),
     Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
-    Effect.onExit((exit) => persistently(record(outbox, options, delivery, exit))),
+    Effect.onExit((exit) =>
+      Effect.andThen(note(delivery, exit), persistently(record(outbox, options, delivery, exit)))
+    ),
     Effect.ignoreCause
   )
+
+/** Counts how an attempt ended, and tells of a channel that broke: once, however often its end must be written. */
+const note = Effect.fnUntraced(function* ({ channel, id }: Outbox.Delivery, exit: Attempted) {
+  yield* DeliveryMetrics.attempted(channel, attemptOf(exit))
+  // The cause is for the log alone: it may hold an address with a token in it.
+  if (Exit.isFailure(exit) && broke(exit.cause)) {
+    yield* Effect.logError(`The channel ${channel} failed on the delivery ${id}`, exit.cause)
+  }
+})
 
 const record = Effect.fnUntraced(function* (
   outbox: Outbox.Outbox["Service"],
   options: Options,
   delivery: Outbox.Delivery,
-  exit: Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>
+  exit: Attempted
 ) {
   const { id } = delivery
-  yield* DeliveryMetrics.attempted(delivery.channel, attemptOf(exit))
   if (Exit.isSuccess(exit)) {
     return Option.isSome(exit.value)
       ? yield* outbox.delivered(id)
       : yield* again(outbox, options, delivery, "The channel did not answer in time", "unanswered")
   }
+  if (broke(exit.cause)) return yield* outbox.failed(id, "The channel failed on this reply; the log has the cause")
   const refusal = Cause.findErrorOption(exit.cause)
-  if (Option.isSome(refusal)) {
-    const { reason, retryable, retryAfterMillis } = refusal.value
-    return retryable
-      ? yield* again(outbox, options, delivery, reason, "refused", retryAfterMillis)
-      : yield* outbox.failed(id, reason)
-  }
-  if (Cause.hasInterruptsOnly(exit.cause)) {
+  if (Option.isNone(refusal)) {
     return yield* again(outbox, options, delivery, "The delivery was interrupted", "unanswered")
   }
-  // The cause is for the log alone: it may hold an address with a token in it.
-  yield* Effect.logError(`The channel ${delivery.channel} failed on the delivery ${id}`, exit.cause)
-  yield* outbox.failed(id, "The channel failed on this reply; the log has the cause")
+  const { reason, retryable, retryAfterMillis } = refusal.value
+  return retryable
+    ? yield* again(outbox, options, delivery, reason, "refused", retryAfterMillis)
+    : yield* outbox.failed(id, reason)
 })
 
-const attemptOf = (exit: Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>): DeliveryMetrics.Attempt => {
+/** How an attempt ended: without a value when the channel did not answer in time. */
+type Attempted = Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>
+
+/** Neither taken nor refused nor interrupted. */
+const broke = (cause: Cause.Cause<Channels.DeliveryRefused>): boolean =>
+  Option.isNone(Cause.findErrorOption(cause)) && !Cause.hasInterruptsOnly(cause)
+
+const attemptOf = (exit: Attempted): DeliveryMetrics.Attempt => {
   if (Exit.isSuccess(exit)) return Option.isSome(exit.value) ? "delivered" : "unanswered"
   const refusal = Cause.findErrorOption(exit.cause)
   if (Option.isSome(refusal)) return refusal.value.retryable ? "retry" : "failed"
-  return Cause.hasInterruptsOnly(exit.cause) ? "unanswered" : "failed"
+  return broke(exit.cause) ? "failed" : "unanswered"
 }
 
 const again = Effect.fnUntraced(function* (

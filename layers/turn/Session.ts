@@ -111,13 +111,15 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
         Effect.andThen(Patience.whileUnavailable(refresh), committed)
       )
     )
-  /** Writes entries, notes how long the turn has worked, and counts them. */
+  /** Writes entries, notes how long the turn has worked, and counts them: what is on disk is counted. */
   const journaled = (
     added: ReadonlyArray<Entry.Entry>,
     writing: (progress: Required<Journal.Progress>) => Effect.Effect<void, Journal.ClaimLost>
   ) =>
-    Effect.tap(writeNoting(writing), () =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => TurnMetrics.journaled(about, added, now))
+    Effect.uninterruptible(
+      Effect.tap(writeNoting(writing), () =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => TurnMetrics.journaled(about, added, now))
+      )
     )
   /** A write that notes how long the turn has worked. */
   const writeNoting = <A>(writing: (progress: Required<Journal.Progress>) => Effect.Effect<A, Journal.ClaimLost>) =>
@@ -149,7 +151,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
       if (lives !== undefined) return Effect.succeed(lives)
       return run.begin._tag === "Start"
         ? write(enter)
-        : Effect.tap(write(enter), () => Metric.update(TurnMetrics.resumed, 1))
+        : Effect.uninterruptible(Effect.tap(write(enter), () => Metric.update(TurnMetrics.resumed, 1)))
     }),
     leave: Effect.suspend(() =>
       lives === undefined || state.ended !== undefined

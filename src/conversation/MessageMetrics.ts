@@ -17,14 +17,15 @@ export const oldestOwedSeconds = Metric.gauge("troupe_oldest_owed_seconds", {
   description: "Age of the oldest message without an outcome; 0 when nothing is owed"
 })
 
-/** Counts what an acceptance gives, and measures how long it takes. */
+/** Counts what an acceptance gives, and measures how long it takes. What is on disk is counted, whatever becomes of its sender. */
 export const accepting = <E, R>(channel: string, accept: Effect.Effect<Journal.Accepted, E, R>) =>
-  Effect.flatMap(Effect.timed(accept), ([took, message]) =>
-    Effect.as(
+  Effect.timed(accept).pipe(
+    Effect.tap(([took, message]) =>
       Effect.andThen(
         Metric.update(seconds, Duration.toSeconds(took)),
         Metric.update(Metric.withAttributes(accepted, { channel }), message.duplicate ? 0 : 1)
-      ),
-      message
-    )
+      )
+    ),
+    Effect.map(([, message]) => message),
+    Effect.uninterruptible
   )

@@ -5,6 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -376,6 +379,32 @@ describe("deliveries", () => {
       yield* settled("delivered")
     })
   )
+
+  it.effect("an attempt is counted and told in the log once, however often its end must be written", () => {
+    const lines: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+    return Effect.gen(function* () {
+      let failures = 3
+      const { deliveries, process } = yield* startLoop({}, (outbox) => ({
+        ...outbox,
+        failed: (id, reason) =>
+          Effect.suspend(() => (failures-- > 0 ? Effect.die("the disk is full") : outbox.failed(id, reason)))
+      }))
+      yield* register(yield* deliveries.channels, "push", () => Effect.die("formatter failed"))
+      yield* answerWith(process, [reply("1")])
+      yield* deliveries.wake
+      yield* TestClock.adjust("1 minute")
+      yield* settled("failed")
+      assert.isBelow(failures, 1)
+      const figures = (yield* PrometheusMetrics.format()).split("\n")
+      assert.include(figures, 'troupe_deliveries_total{channel="push",outcome="failed"} 1')
+      assert.strictEqual(lines.filter((line) => line.includes("failed on the delivery")).length, 1)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide([Store.sqliteMemory, logger]),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
+  })
 })
 
 describe("channels", () => {

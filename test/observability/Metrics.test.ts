@@ -1,6 +1,8 @@
 /** What is counted of a turn, a tool call and a delivery, as Prometheus reads it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Schema from "effect/Schema"
@@ -8,6 +10,7 @@ import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
+import * as Fixtures from "../conversation/Fixtures.ts"
 
 const Add = Tool.make("add", {
   description: "Adds.",
@@ -49,4 +52,42 @@ describe("metrics", () => {
       assert.match(text, /troupe_tool_calls_total\{[^}]*tool="unknown"[^}]*\} 1/)
     }).pipe(Effect.provide(runtime), Effect.provideService(Metric.MetricRegistry, new Map()))
   )
+
+  it.effect("count what is on disk although who wrote it was interrupted at that moment", () => {
+    const interruptible = new Set(["accept", "append", "resumeTurn"])
+    /** Interrupts who does this for the first time, when it is done. */
+    const interrupted =
+      <Args extends ReadonlyArray<unknown>, A, E>(name: string, write: (...args: Args) => Effect.Effect<A, E>) =>
+      (...args: Args) =>
+        Effect.tap(write(...args), () =>
+          Effect.withFiber((fiber) =>
+            Effect.sync(() => {
+              if (interruptible.delete(name)) fiber.interruptUnsafe()
+            })
+          )
+        )
+    const runtime = TestRuntime.layer({
+      scripts: [[ScriptedModel.toolCall("add", { a: 1 })], [ScriptedModel.text("done")]],
+      tools: ToolRegistry.layer([Add], { add: ({ a }) => Effect.succeed({ sum: a }) }),
+      journal: (journal) => ({
+        ...journal,
+        accept: interrupted("accept", journal.accept),
+        append: interrupted("append", journal.append),
+        resumeTurn: interrupted("resumeTurn", journal.resumeTurn)
+      })
+    })
+    return Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const first = yield* Effect.forkChild(troupe.accept("hello", { externalId: "one" }))
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(first)))
+      const outcome = yield* Fixtures.whileTimePasses(troupe.say("hello", { externalId: "one" }))
+      assert.strictEqual(outcome.answer, "done")
+      assert.strictEqual(interruptible.size, 0)
+      const figures = (yield* PrometheusMetrics.format()).split("\n")
+      const has = (line: string) => assert.include(figures, line)
+      has(`troupe_messages_accepted_total{channel="test"} 1`)
+      has(`troupe_model_responses_total{provider="scripted",model="scripted",finish_reason="tool-calls"} 1`)
+      has(`troupe_turns_resumed_total 2`)
+    }).pipe(Effect.provide(runtime), Effect.provideService(Metric.MetricRegistry, new Map()))
+  })
 })
