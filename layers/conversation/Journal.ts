@@ -14,7 +14,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Journal from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
-import type * as Entry from "../../src/thread/Entry.ts"
+import * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as WellFormed from "../../src/thread/WellFormed.ts"
 import * as OutboxRows from "../channel/OutboxRows.ts"
@@ -355,26 +355,20 @@ interface Work {
   readonly step: number
   readonly provider: string
   readonly model: string
-  readonly inputTokens: number
-  readonly outputTokens: number
+  readonly usage: Entry.Usage
 }
 
 /** What models that were asked for the entries add to the turn's row. */
 const workOf = (entries: ReadonlyArray<Entry.Entry>): Work | undefined =>
   entries.reduce<Work | undefined>((work, entry) => {
     if (entry._tag !== "AssistantMessage" && entry._tag !== "Compacted") return work
-    return {
-      step: entry.step,
-      provider: entry.provider,
-      model: entry.model,
-      inputTokens: (work?.inputTokens ?? 0) + entry.usage.inputTokens,
-      outputTokens: (work?.outputTokens ?? 0) + entry.usage.outputTokens
-    }
+    const { model, provider, step, usage } = entry
+    return { step, provider, model, usage: Entry.addUsage(work?.usage ?? Entry.noUsage, usage) }
   }, undefined)
 
 const counted = (sql: SqlClient.SqlClient, work: Work) =>
   sql`steps = ${work.step}, provider = ${WellFormed.text(work.provider)}, model = ${WellFormed.text(work.model)},
-    input_tokens = input_tokens + ${work.inputTokens}, output_tokens = output_tokens + ${work.outputTokens}`
+    input_tokens = input_tokens + ${work.usage.inputTokens}, output_tokens = output_tokens + ${work.usage.outputTokens}`
 
 const worked = (sql: SqlClient.SqlClient, { activeMillis }: Journal.Progress = {}) =>
   activeMillis === undefined ? sql`` : sql`, active_millis = ${activeMillis}`

@@ -1,6 +1,6 @@
 /** Following one message to its outcome. */
 import type * as Conversations from "../conversation/Conversations.ts"
-import type * as Entry from "../thread/Entry.ts"
+import * as Entry from "../thread/Entry.ts"
 import type * as Ids from "../Ids.ts"
 
 export interface Answer {
@@ -11,6 +11,7 @@ export interface Answer {
   readonly alone: boolean
   /** The last text the turn said without asking for a tool, or the runtime said in its place. */
   readonly text: string
+  /** All that the turn took, summaries included. */
   readonly usage: Entry.Usage
   readonly steps: number
   readonly end: Extract<Entry.Entry, { _tag: "TurnEnded" }> | undefined
@@ -21,7 +22,7 @@ export const start = (messageId: Ids.MessageId): Answer => ({
   turnId: undefined,
   alone: false,
   text: "",
-  usage: { inputTokens: 0, outputTokens: 0 },
+  usage: Entry.noUsage,
   steps: 0,
   end: undefined
 })
@@ -37,11 +38,10 @@ export const next = (answer: Answer, item: Conversations.WatchItem): Answer => {
         ...answer,
         text: entry.calls.length === 0 ? entry.text : answer.text,
         steps: answer.steps + 1,
-        usage: {
-          inputTokens: answer.usage.inputTokens + entry.usage.inputTokens,
-          outputTokens: answer.usage.outputTokens + entry.usage.outputTokens
-        }
+        usage: Entry.addUsage(answer.usage, entry.usage)
       }
+    case "Compacted":
+      return { ...answer, usage: Entry.addUsage(answer.usage, entry.usage) }
     case "Notice":
       return { ...answer, text: answer.text === "" ? entry.text : answer.text }
     case "TurnEnded":

@@ -7,7 +7,7 @@
  */
 import type * as Conversations from "./Conversations.ts"
 import type * as Ids from "../Ids.ts"
-import type * as Entry from "../thread/Entry.ts"
+import * as Entry from "../thread/Entry.ts"
 
 export interface Reply {
   readonly messageId: Ids.MessageId
@@ -18,6 +18,7 @@ export interface Reply {
   readonly steps: number
   /** The step whose pieces come in, and how much of it is in `text`. */
   readonly live: { readonly step: number; readonly length: number } | undefined
+  /** All that the turn took, summaries included. */
   readonly usage: Required<Entry.Usage>
   /** Of the last response. */
   readonly finishReason: string
@@ -32,7 +33,7 @@ export const start = (messageId: Ids.MessageId): Reply => ({
   text: "",
   steps: 0,
   live: undefined,
-  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+  usage: Entry.noUsage,
   finishReason: "stop",
   ended: undefined,
   endedAt: undefined
@@ -52,6 +53,7 @@ const nextEntry = (reply: Reply, { entry, seq }: Entry.StoredEntry): Reply => {
   }
   if (entry.turnId !== reply.turnId) return reply
   if (entry._tag === "TurnEnded") return { ...reply, ended: entry, endedAt: seq }
+  if (entry._tag === "Compacted") return { ...reply, usage: Entry.addUsage(reply.usage, entry.usage) }
   return entry._tag === "AssistantMessage" ? nextResponse(reply, entry) : reply
 }
 
@@ -61,7 +63,7 @@ const nextResponse = (reply: Reply, entry: Extract<Entry.Entry, { _tag: "Assista
     ...append(reply, entry.step, entry.text.slice(had)),
     steps: entry.step,
     live: undefined,
-    usage: add(reply.usage, entry.usage),
+    usage: Entry.addUsage(reply.usage, entry.usage),
     finishReason: entry.finishReason
   }
 }
@@ -90,10 +92,3 @@ const append = (reply: Reply, step: number, text: string): Reply => {
   const gap = begun === 0 && reply.text !== "" ? "\n\n" : ""
   return { ...reply, text: `${reply.text}${gap}${text}`, live: { step, length: begun + text.length } }
 }
-
-const add = (a: Required<Entry.Usage>, b: Entry.Usage): Required<Entry.Usage> => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cachedInputTokens: a.cachedInputTokens + (b.cachedInputTokens ?? 0),
-  reasoningTokens: a.reasoningTokens + (b.reasoningTokens ?? 0)
-})

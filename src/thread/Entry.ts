@@ -44,6 +44,16 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+export const noUsage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+
+/** The tokens of both; what a provider did not count is 0. */
+export const addUsage = (a: Usage, b: Usage): Required<Usage> => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cachedInputTokens: (a.cachedInputTokens ?? 0) + (b.cachedInputTokens ?? 0),
+  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0)
+})
+
 /**
  * A tool call as the model wrote it. `arguments` is the text of the arguments, valid JSON or not: what the tool got is
  * decided by the decoder, and what the model said must be repeated to it unchanged.

@@ -122,7 +122,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   answers: [],
   answered: false,
   format: undefined,
-  usage: { inputTokens: 0, outputTokens: 0 },
+  usage: Entry.noUsage,
   compactions: 0,
   toolsUsed: [],
   callCounts: new Map(),
@@ -154,7 +154,7 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
     case "Guidance":
       return { ...state, guidanceDue: undefined }
     case "Compacted":
-      return { ...state, compactions: state.compactions + 1, usage: addUsage(state.usage, entry.usage) }
+      return { ...state, compactions: state.compactions + 1, usage: Entry.addUsage(state.usage, entry.usage) }
     default:
       return state
   }
@@ -235,7 +235,7 @@ const applyResumption = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "
 }
 
 const applyResponse = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "AssistantMessage" }>): TurnState => {
-  const usage = addUsage(state.usage, entry.usage)
+  const usage = Entry.addUsage(state.usage, entry.usage)
   const base: TurnState = { ...state, steps: entry.step, usage, doubt: "none", iteration: [], denied: false }
   if (entry.calls.length > 0) {
     const cut = cutReasons.has(entry.finishReason)
@@ -317,10 +317,3 @@ const repetitionNotice = (state: TurnState): string =>
 
 const clip = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`
-
-const addUsage = (a: Entry.Usage, b: Entry.Usage): Entry.Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cachedInputTokens: (a.cachedInputTokens ?? 0) + (b.cachedInputTokens ?? 0),
-  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0)
-})

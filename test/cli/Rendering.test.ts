@@ -537,7 +537,7 @@ describe("Answer", () => {
     const answer = items.reduce(Answer.next, Answer.start(messageId))
     assert.strictEqual(answer.text, "84")
     assert.strictEqual(answer.end?.state, "answered")
-    assert.deepStrictEqual(answer.usage, { inputTokens: 6, outputTokens: 4 })
+    assert.deepStrictEqual(answer.usage, { inputTokens: 6, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 })
     assert.strictEqual(answer.steps, 2)
   })
 

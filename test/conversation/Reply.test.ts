@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Answer from "../../src/cli/Answer.ts"
 import type { WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Reply from "../../src/conversation/Reply.ts"
 import * as Ids from "../../src/Ids.ts"
@@ -94,4 +95,24 @@ it("has nothing of other turns, and no reasoning", () => {
     ended
   ]
   assert.strictEqual(follow(items).text, "mine alone")
+})
+
+it("counts the tokens of a summary as part of the turn's", () => {
+  const compacted = entry({
+    _tag: "Compacted",
+    turnId,
+    step: 1,
+    how: "summary",
+    summary: "short",
+    keepFrom: 1,
+    readFrom: 1,
+    tokensBefore: 100,
+    provider: "p",
+    model: "m",
+    usage: { inputTokens: 10, outputTokens: 20, cachedInputTokens: 3, reasoningTokens: 4 }
+  })
+  const items = [started, response(1, "one"), compacted, response(2, "two"), ended]
+  const usage = { inputTokens: 12, outputTokens: 24, cachedInputTokens: 3, reasoningTokens: 4 }
+  assert.deepStrictEqual(follow(items).usage, usage)
+  assert.deepStrictEqual(items.reduce(Answer.next, Answer.start(messageId)).usage, usage)
 })
