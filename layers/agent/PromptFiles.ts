@@ -46,13 +46,10 @@ export const policies = Effect.gen(function* () {
   return texts.filter((text) => text !== undefined)
 })
 
-/** The conventions of a channel. They are read when it is first used, when nobody is there to mend a file: a turn goes on without. */
+/** The conventions of a channel. */
 export const channel = Effect.fnUntraced(function* (name: string) {
   const { llm } = yield* Settings.Settings
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return undefined
-  return yield* Effect.catch(fromDirectory(`${llm.prompts_dir}/channels/${name}.md`), (error) =>
-    Effect.as(Effect.logWarning(error.message), undefined)
-  )
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? yield* fromDirectory(`${llm.prompts_dir}/channels/${name}.md`) : undefined
 })
 
 /** A file that the configuration names must be there and say something. */

@@ -1,4 +1,4 @@
-/** Composes system prompts from the prompt files, which are read once. */
+/** Composes system prompts from the prompt files. What has been read is not read again. */
 import * as Cache from "effect/Cache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,10 @@ const make = Effect.gen(function* () {
   return SystemPrompt.SystemPrompt.of({
     compaction: yield* PromptFiles.compaction,
     compose: Effect.fn("SystemPrompt.compose")(function* ({ agent, tools, turn }) {
-      const conventions = yield* Cache.get(channels, turn.channel)
+      // They are read when the channel is first used, when nobody is there to mend a file: the turn goes on without.
+      const conventions = yield* Effect.catch(Cache.get(channels, turn.channel), (error) =>
+        Effect.as(Effect.logWarning(error.message), undefined)
+      )
       return [
         agent.prompt,
         ...policies,

@@ -3,10 +3,15 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { join } from "node:path"
 import * as PromptFiles from "../../layers/agent/PromptFiles.ts"
+import * as SystemPromptLive from "../../layers/agent/SystemPrompt.ts"
+import { SystemPrompt } from "../../src/agent/SystemPrompt.ts"
 import { Settings } from "../../src/config/Settings.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as Threads from "../../src/thread/Threads.ts"
 
 /** A prompts directory in which these are files, and these are folders where a file should be. */
 const prompts = Effect.fnUntraced(function* (texts: Readonly<Record<string, string>>, folders: ReadonlyArray<string>) {
@@ -42,13 +47,36 @@ describe("prompt files", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.effect("conventions of a channel that cannot be read are told in the log, and the turn goes on", () => {
+  it.effect("conventions of a channel that cannot be read are told in the log, left out, and read when they can be", () => {
     const lines: Array<unknown> = []
     const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
     return Effect.gen(function* () {
       const { path, settings } = yield* prompts({}, ["channels/console.md"])
-      assert.isUndefined(yield* Effect.provide(PromptFiles.channel("console"), settings))
-      assert.include(String(lines.flat()), `${path}/channels/console.md`)
+      const turn = {
+        ownerId: "primary",
+        threadId: yield* Ids.makeThreadId,
+        threadKey: Threads.ThreadKey.make("console:main"),
+        channel: "console",
+        chat: "main",
+        turnId: yield* Ids.makeTurnId,
+        agent: "troupe",
+        chainDepth: 0
+      }
+      const files = yield* FileSystem.FileSystem
+      const file = join(path, "channels/console.md")
+      yield* Effect.gen(function* () {
+        const prompt = yield* SystemPrompt
+        const agent = { name: "troupe", prompt: "Main.", tools: { allow: [], deny: [] } }
+        const composed = prompt.compose({ agent, turn, tools: [] })
+        assert.notInclude(yield* composed, "Be brief.")
+        assert.include(String(lines.flat()), file)
+        yield* files.remove(file, { recursive: true })
+        yield* files.writeFileString(file, "Be brief.")
+        assert.include(yield* composed, "Be brief.")
+        // What has been read is kept.
+        yield* files.remove(file)
+        assert.include(yield* composed, "Be brief.")
+      }).pipe(Effect.provide(Layer.provideMerge(SystemPromptLive.layer, settings)))
     }).pipe(Effect.provide([NodeServices.layer, logger]))
   })
 
