@@ -53,7 +53,9 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
     session: Session.Session
   ) {
     // Whatever is wrong with the channels, the turn must be able to end.
-    const way = yield* Effect.catchDefect(channels.find(channel), () => Effect.undefined)
+    const way = yield* Effect.catchDefect(channels.find(channel), (defect) =>
+      Effect.as(Effect.logError(`The channel ${channel} could not be looked up`, defect), undefined)
+    )
     if (way !== undefined && way.deliver === undefined) return []
     const notices = entries.flatMap((entry) =>
       entry._tag === "Notice" ? [{ text: entry.text, format: undefined }] : []

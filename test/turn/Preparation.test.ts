@@ -1,10 +1,12 @@
 /** A turn whose preparation breaks: whatever it is that does it, it is counted, and ends. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { TestRuntime as Troupe } from "../../layers/testing/TestRuntime.ts"
 import { Agents } from "../../src/agent/Agents.ts"
@@ -140,17 +142,22 @@ describe("a message whose preparation has a defect", () => {
     )
   }
 
-  it.effect("in the channels too, so that not even its end can be prepared, fails all the same", () =>
-    Effect.gen(function* () {
+  it.effect("in the channels too, so that not even its end can be prepared, fails all the same, and the log says why", () => {
+    const lines: Array<string> = []
+    const logger = Logger.layer([
+      Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
+    ])
+    return Effect.gen(function* () {
       const over = Layer.effect(
         Channels,
-        Effect.map(Channels, (channels) => ({ ...channels, find: () => Effect.die("a secret detail") }))
+        Effect.map(Channels, (channels) => ({ ...channels, find: () => Effect.die("the channels broke") }))
       )
       const store = yield* Lives.makeStore
       const at: Lives.At = (name) => (name === "prompt file" ? Effect.die("a secret detail") : Effect.void)
       const life = (): TestRuntime.Options => ({ scripts: [], over: Layer.merge(services(at), over) })
       const failed = yield* Lives.whole(store, life, say("poison"))
       assert.strictEqual(failed.failure?.code, "turn:defect")
-    })
-  )
+      assert.isTrue(lines.some((line) => line.includes("channel test") && line.includes("the channels broke")))
+    }).pipe(Effect.provide(logger))
+  })
 })
