@@ -20,6 +20,7 @@ import * as EventBus from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Monotonic from "../../src/Monotonic.ts"
 import * as StorageError from "../../src/storage/StorageError.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as ThreadLog from "../../src/turn/ThreadLog.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
@@ -38,6 +39,7 @@ interface Running {
   readonly turnId: Ids.TurnId
   readonly fiber: Fiber.Fiber<void, Journal.ClaimLost>
   stopRequested: boolean
+  ended: Entry.TurnEnd | undefined
 }
 
 const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
@@ -97,7 +99,11 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
           : { _tag: "Resume", again: left === turnId, activeMillis },
       peekNews: Effect.sync(() => news),
       takeNews,
-      stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested)
+      stopRequested: Effect.sync(() => running?.turnId === turnId && running.stopRequested),
+      ended: (how) =>
+        Effect.sync(() => {
+          if (running?.turnId === turnId) running.ended = how
+        })
     }
   })
 
@@ -106,7 +112,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(runner.run(run), { uninterruptible: true })
-        const turn: Running = { turnId: run.turnId, fiber, stopRequested: false }
+        const turn: Running = { turnId: run.turnId, fiber, stopRequested: false, ended: undefined }
         running = turn
         decided.openUnsafe()
         const exit = yield* restore(Fiber.await(fiber)).pipe(
@@ -189,20 +195,14 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
     const unavailable = exit?._tag === "Failure" ? StorageError.unavailableIn(exit.cause) : undefined
     // Its end could not be written, so it is not over.
     if (unavailable !== undefined) return yield* Effect.die(unavailable)
-    return yield* endedAsStopped(turn.turnId)
+    // It may have answered in the moment it was stopped; then there was nothing to stop.
+    return turn.ended === "stopped" ? stopped : idle
   })
 
   const isOwed = Effect.map(
     Effect.suspend(() => journal.owed(threadId)),
     ({ running, waiting }) => running !== null || waiting.length > 0
   )
-
-  /** The turn may have answered in the moment it was stopped; then there was nothing to stop. */
-  const endedAsStopped = Effect.fnUntraced(function* (turnId: Ids.TurnId) {
-    const last = yield* threads.latest(threadId, 20)
-    const ended = last.find(({ entry }) => entry._tag === "TurnEnded" && entry.turnId === turnId)?.entry
-    return ended?._tag === "TurnEnded" && ended.state === "stopped" ? stopped : idle
-  })
 
   return ConversationEntity.of({
     Wake: ({ payload: { accepted } }) =>

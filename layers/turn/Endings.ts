@@ -103,6 +103,7 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
       entries,
       replies
     })
+    yield* session.run.ended(state)
     if (replies.length > 0) yield* deliveries.wake
     const about = TurnScope.about(scope)
     // No end is told without a beginning, even if it came before the turn was ready to begin.

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Journal from "../conversation/Journal.ts"
 import type * as Ids from "../Ids.ts"
+import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
 import type { ThreadLog } from "./ThreadLog.ts"
 
@@ -27,6 +28,8 @@ export interface TurnRun {
   readonly takeNews: Effect.Effect<boolean>
   /** Whether a person asked to stop the turn: then its interruption ends it, otherwise it only leaves it. */
   readonly stopRequested: Effect.Effect<boolean>
+  /** Is told how the turn ended, once that is on disk. */
+  readonly ended: (how: Entry.TurnEnd) => Effect.Effect<void>
 }
 
 export class TurnRunner extends Context.Service<

@@ -217,6 +217,26 @@ describe("a stop", () => {
     }).pipe(Effect.provide(TestRuntime.layer({ scripts: [[never], [text("here")]] })))
   )
 
+  it.effect("says stopped however much has come in since", () => {
+    const more = Array.from({ length: 30 }, (_, n) => `more ${n}`)
+    const arriving = Effect.suspend(() => Effect.flatMap(Deferred.await(ready), (accept) => Effect.forEach(more, accept)))
+    const ready = Deferred.makeUnsafe<(text: string) => Effect.Effect<unknown>>()
+    const layer = TestRuntime.layer({
+      scripts: ({ index }) => (index === 0 ? [never] : [text("here")]),
+      journal: (journal) => ({
+        ...journal,
+        endTurn: (claim, end) => Effect.tap(journal.endTurn(claim, end), () => (end.state === "stopped" ? arriving : Effect.void))
+      })
+    })
+    return Effect.gen(function* () {
+      const troupe = yield* Troupe
+      yield* Deferred.succeed(ready, (text) => troupe.accept(text))
+      const accepted = yield* troupe.accept("go")
+      yield* (yield* ScriptedModel).awaitRequests(1)
+      assert.strictEqual(yield* stop(accepted.threadId), "stopped")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("of a message that has just come in finds it", () =>
     Effect.gen(function* () {
       const troupe = yield* Troupe
