@@ -160,14 +160,11 @@ export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Gran
 // ---------------------------------------------------------------------------------------------------------------------
 // Which tools a turn has
 
-/** How an answer is declared: always there, whatever the policy. */
-const always = "pre_response"
-
 const isGranted = (granted: Capability.Granted, tool: Tool.Any): boolean =>
   tool.capabilities.every(({ capability }) => granted.names.includes(capability))
 
 const isOffered = ({ offeredWhen, tool }: Registration.Registration, scope: ToolContext.TurnScope): boolean =>
-  tool.name === always || offeredWhen(scope)
+  tool.name === ToolName.answering || offeredWhen(scope)
 
 const offerOf = ({ parameters, tool: { description, name } }: Registration.Registration): Offer => ({
   name,

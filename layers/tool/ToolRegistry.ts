@@ -5,9 +5,6 @@ import type * as Registration from "../../src/tool/Registration.ts"
 import * as ToolName from "../../src/tool/ToolName.ts"
 import { ToolNameRefused, ToolNameTaken, ToolRegistry } from "../../src/tool/ToolRegistry.ts"
 
-/** The tool whose call declares how the answer is to be shown: always offered, and first. */
-const answering = "pre_response"
-
 export const layer: Layer.Layer<ToolRegistry> = Layer.sync(ToolRegistry, () => {
   const registrations = new Map<string, Registration.Registration>()
   const wrappers: Array<Registration.Wrapper> = []
@@ -37,7 +34,7 @@ export const layer: Layer.Layer<ToolRegistry> = Layer.sync(ToolRegistry, () => {
     offered: (turn) =>
       Effect.sync(() => {
         const offered = inOrder(registrations.values()).filter(
-          ({ offeredWhen, tool }) => tool.name === answering || offeredWhen(turn)
+          ({ offeredWhen, tool }) => tool.name === ToolName.answering || offeredWhen(turn)
         )
         return new Map(offered.map((registration) => [registration.tool.name, registration] as const))
       }),
@@ -49,4 +46,4 @@ export const layer: Layer.Layer<ToolRegistry> = Layer.sync(ToolRegistry, () => {
 const inOrder = (registrations: Iterable<Registration.Registration>): ReadonlyArray<Registration.Registration> =>
   Array.from(registrations).toSorted((left, right) => Number(isAnswering(right)) - Number(isAnswering(left)))
 
-const isAnswering = (registration: Registration.Registration): boolean => registration.tool.name === answering
+const isAnswering = (registration: Registration.Registration): boolean => registration.tool.name === ToolName.answering

@@ -2,16 +2,14 @@
 import * as Suggest from "../config/Suggest.ts"
 import type { Settings } from "../config/Settings.ts"
 import * as ToolPattern from "../config/ToolPattern.ts"
-
-/** How an answer is declared: always there, whatever the policy. */
-const always = "pre_response"
+import * as ToolName from "./ToolName.ts"
 
 /** Whether an agent with this policy has the tool. Without a pattern, `allow` allows all. */
 export const allows = (
   { allow, deny }: { readonly allow: ReadonlyArray<string>; readonly deny: ReadonlyArray<string> },
   name: string
 ): boolean =>
-  name === always || (!ToolPattern.matches(deny, name) && (allow.length === 0 || ToolPattern.matches(allow, name)))
+  name === ToolName.answering || (!ToolPattern.matches(deny, name) && (allow.length === 0 || ToolPattern.matches(allow, name)))
 
 /**
  * One sentence for each pattern that matches none of the tools: most often a misspelt name, which leaves a tool unasked or

@@ -8,6 +8,9 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["artifact_insert", "self_insert_artifact"]
 ])
 
+/** The tool whose call declares how the answer is to be shown: always there, whatever the policy, and offered first. */
+export const answering = "pre_response"
+
 /** The name of a call that names no tool. */
 export const unknown = "unknown_tool"
 

@@ -88,7 +88,7 @@ const linesOf = (message: Prompt.Message): ReadonlyArray<Line> => {
 }
 
 /** A declaration of how an answer is to be shown tells nothing of what was done. */
-const isNoWork = (tool: string): boolean => ToolName.canonical(tool) === "pre_response"
+const isNoWork = (tool: string): boolean => ToolName.canonical(tool) === ToolName.answering
 
 const textOf = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result))
 

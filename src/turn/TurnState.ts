@@ -303,7 +303,7 @@ const signatureOf = (data: Schema.Json): string | undefined =>
 
 const decodeFormat = Schema.decodeUnknownOption(Entry.AnswerFormat)
 const formatOf = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): Entry.AnswerFormat | undefined => {
-  if (ToolName.canonical(entry.name) !== "pre_response" || entry.outcome !== "completed") return undefined
+  if (ToolName.canonical(entry.name) !== ToolName.answering || entry.outcome !== "completed") return undefined
   const decoded = decodeFormat(entry.data)
   return decoded._tag === "Some" ? decoded.value : undefined
 }

@@ -1,12 +1,13 @@
 import * as Schema from "effect/Schema"
 import * as Entry from "../../thread/Entry.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as ToolName from "../../tool/ToolName.ts"
 
 /**
  * Declares how the final answer is to be shown. Its result is the declaration: a turn takes the last one it finds in its
  * journal, so the declaration survives a restart and needs no other place.
  */
-export const PreResponse = Tool.make("pre_response", {
+export const PreResponse = Tool.make(ToolName.answering, {
   description:
     "Declares how your final answer is written, before you give it: as plain text, HTML or Markdown, and with which files. " +
     "The last declaration of a turn counts.",

@@ -1,5 +1,6 @@
 import * as Key from "../../Key.ts"
 import type { Rule } from "../../Rule.ts"
+import * as ToolName from "../../../tool/ToolName.ts"
 import * as Values from "../../Values.ts"
 
 export const section = Key.key(
@@ -18,7 +19,7 @@ export const section = Key.key(
     subdir: Key.key(Values.RelativeFolder, "tool_output/tmp", "Folder for these files, below the managed files."),
     exclude_tools: Key.key(
       Values.ToolPatterns,
-      ["http_request", "pre_response"],
+      ["http_request", ToolName.answering],
       "Tools whose results are never written to a file."
     )
   }),
