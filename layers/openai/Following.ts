@@ -6,6 +6,7 @@ import { ClientAbort } from "effect/http/HttpServerError"
 import * as Stream from "effect/Stream"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import * as Following from "../../src/conversation/Following.ts"
+import * as Outcome from "../../src/conversation/Outcome.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import * as Reply from "../../src/conversation/Reply.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -18,22 +19,11 @@ export const make = Effect.gen(function* () {
   const conversations = yield* Conversations
   const threads = yield* Threads.Threads
 
-  /** A stop ends messages that no turn has taken up. */
-  const endedWaiting = Effect.fnUntraced(function* ({ messageId }: Accepted) {
-    const { failure, state } = yield* Effect.orDie(threads.receipt(messageId))
-    if (state === "stopped" || state === "failed") return yield* Problem.ofTurn(state, failure ?? undefined)
-    return false
+  const isOver = Effect.fnUntraced(function* ({ messageId }: Accepted, { item, reply }: Seen) {
+    const outcome = yield* Outcome.after(item, reply, Effect.orDie(threads.receipt(messageId)))
+    if (outcome === undefined || outcome.state === "answered") return outcome !== undefined
+    return yield* Problem.ofTurn(outcome.state, outcome.failure)
   })
-
-  const isOver = (accepted: Accepted, { item, reply }: Seen): Effect.Effect<boolean, Problem.Problem> => {
-    if (reply.ended !== undefined) {
-      const { failure, state } = reply.ended
-      return state === "answered" ? Effect.succeed(true) : Effect.fail(Problem.ofTurn(state, failure))
-    }
-    return item._tag === "Entry" && item.stored.entry._tag === "TurnEnded" && reply.turnId === undefined
-      ? endedWaiting(accepted)
-      : Effect.succeed(false)
-  }
 
   /**
    * The reply each time that it has changed; the last one is the whole answer. Fails with how the turn ended if it was not

@@ -96,7 +96,7 @@ export interface Answer {
   readonly text: string
   readonly threadId: string
   readonly messageId: string
-  /** Null when the message was stopped before a turn took it up. */
+  /** Null when the message ended before a turn took it up: it was owed in a restored copy, and let go of. */
   readonly turnId: string | null
   /** Model responses. */
   readonly steps: number

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Approvals from "../approval/Approvals.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
+import * as Outcome from "../conversation/Outcome.ts"
 import * as Reply from "../conversation/Reply.ts"
 import * as Ids from "../Ids.ts"
 import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
@@ -234,22 +235,17 @@ interface Step {
   readonly reply: Reply.Reply
 }
 
-/** The answer, if this is the end. A stop also ends messages that no turn has taken up. */
-const endOf = Effect.fnUntraced(function* ({ item, reply, threadId }: Step) {
-  const { ended, messageId } = reply
-  if (ended !== undefined) return answerOf(threadId, reply, ended.state, ended.failure)
-  if (item._tag !== "Entry" || item.stored.entry._tag !== "TurnEnded" || reply.turnId !== undefined) return undefined
-  const receipt = yield* called(Effect.succeed(messageId), (client, messageId) => client.MessageState({ messageId }))
-  return receipt.state === "stopped" || receipt.state === "failed"
-    ? answerOf(threadId, reply, receipt.state, receipt.failure ?? undefined)
-    : undefined
-})
+/** The answer, if this is the end. */
+const endOf = ({ item, reply, threadId }: Step) => {
+  const { messageId } = reply
+  const receipt = called(Effect.void, (client) => client.MessageState({ messageId }))
+  return Effect.map(Outcome.after(item, reply, receipt), (outcome) => outcome && answerOf(threadId, reply, outcome))
+}
 
 const answerOf = (
   threadId: Ids.ThreadId,
   { messageId, steps, text, turnId, usage }: Reply.Reply,
-  state: Entry.TurnEnd,
-  failure: Entry.Failure | undefined
+  { failure, state }: Outcome.Outcome
 ): Answer => ({
   state,
   text,

@@ -9,7 +9,8 @@ export const allows = (
   { allow, deny }: { readonly allow: ReadonlyArray<string>; readonly deny: ReadonlyArray<string> },
   name: string
 ): boolean =>
-  name === ToolName.answering || (!ToolPattern.matches(deny, name) && (allow.length === 0 || ToolPattern.matches(allow, name)))
+  name === ToolName.answering ||
+  (!ToolPattern.matches(deny, name) && (allow.length === 0 || ToolPattern.matches(allow, name)))
 
 /**
  * One sentence for each pattern that matches none of the tools: most often a misspelt name, which leaves a tool unasked or

@@ -47,38 +47,41 @@ describe("prompt files", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.effect("conventions of a channel that cannot be read are told in the log, left out, and read when they can be", () => {
-    const lines: Array<unknown> = []
-    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
-    return Effect.gen(function* () {
-      const { path, settings } = yield* prompts({}, ["channels/console.md"])
-      const turn = {
-        ownerId: "primary",
-        threadId: yield* Ids.makeThreadId,
-        threadKey: Threads.ThreadKey.make("console:main"),
-        channel: "console",
-        chat: "main",
-        turnId: yield* Ids.makeTurnId,
-        agent: "troupe",
-        chainDepth: 0
-      }
-      const files = yield* FileSystem.FileSystem
-      const file = join(path, "channels/console.md")
-      yield* Effect.gen(function* () {
-        const prompt = yield* SystemPrompt
-        const agent = { name: "troupe", prompt: "Main.", tools: { allow: [], deny: [] } }
-        const composed = prompt.compose({ agent, turn, tools: [] })
-        assert.notInclude(yield* composed, "Be brief.")
-        assert.include(String(lines.flat()), file)
-        yield* files.remove(file, { recursive: true })
-        yield* files.writeFileString(file, "Be brief.")
-        assert.include(yield* composed, "Be brief.")
-        // What has been read is kept.
-        yield* files.remove(file)
-        assert.include(yield* composed, "Be brief.")
-      }).pipe(Effect.provide(Layer.provideMerge(SystemPromptLive.layer, settings)))
-    }).pipe(Effect.provide([NodeServices.layer, logger]))
-  })
+  it.effect(
+    "conventions of a channel that cannot be read are told in the log, left out, and read when they can be",
+    () => {
+      const lines: Array<unknown> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
+      return Effect.gen(function* () {
+        const { path, settings } = yield* prompts({}, ["channels/console.md"])
+        const turn = {
+          ownerId: "primary",
+          threadId: yield* Ids.makeThreadId,
+          threadKey: Threads.ThreadKey.make("console:main"),
+          channel: "console",
+          chat: "main",
+          turnId: yield* Ids.makeTurnId,
+          agent: "troupe",
+          chainDepth: 0
+        }
+        const files = yield* FileSystem.FileSystem
+        const file = join(path, "channels/console.md")
+        yield* Effect.gen(function* () {
+          const prompt = yield* SystemPrompt
+          const agent = { name: "troupe", prompt: "Main.", tools: { allow: [], deny: [] } }
+          const composed = prompt.compose({ agent, turn, tools: [] })
+          assert.notInclude(yield* composed, "Be brief.")
+          assert.include(String(lines.flat()), file)
+          yield* files.remove(file, { recursive: true })
+          yield* files.writeFileString(file, "Be brief.")
+          assert.include(yield* composed, "Be brief.")
+          // What has been read is kept.
+          yield* files.remove(file)
+          assert.include(yield* composed, "Be brief.")
+        }).pipe(Effect.provide(Layer.provideMerge(SystemPromptLive.layer, settings)))
+      }).pipe(Effect.provide([NodeServices.layer, logger]))
+    }
+  )
 
   it.effect("a prompt file that the settings name and that is missing is explained", () =>
     Effect.gen(function* () {

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import { SqlClient } from "effect/sql/SqlClient"
 import { globSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import ts from "typescript"
@@ -9,6 +10,7 @@ import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { createTroupe, TroupeError } from "../../src/client/index.ts"
 import type { Piece, Troupe } from "../../src/client/index.ts"
 import type { StoredEntry } from "../../src/client/PlainTypes.ts"
+import { Held } from "../../src/conversation/Held.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import { ThreadKey } from "../../src/thread/Threads.ts"
@@ -88,6 +90,33 @@ describe("createTroupe", () => {
       )
       assert.strictEqual((await troupe.status()).threads, 2)
     })
+  )
+
+  it.live("is told of a message that ended without a turn", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient
+      const held = yield* Held
+      yield* (yield* Journal).accept({
+        thread: ThreadKey.make(thread),
+        channel: "rpc",
+        externalId: "m-1",
+        sender: {},
+        source: "person",
+        delivery: "now",
+        text: "hello",
+        attachments: [],
+        agent: "main"
+      })
+      // As in a restored copy, of which a person wants nothing done again.
+      yield* sql`UPDATE threads SET held = 1`
+      yield* held.release("drop")
+      const troupe = createTroupe({ url: yield* Endpoint.url, token: Endpoint.token, name: "tests" })
+      const answer = yield* Effect.promise(() =>
+        troupe.send("hello", { thread, id: "m-1" }).finally(() => troupe.close())
+      )
+      assert.deepInclude(answer, { state: "failed", turnId: null, text: "" })
+      assert.strictEqual(answer.failure?.code, "storage:restored")
+    }).pipe(Effect.provide(Endpoint.layer({ scripts: [] })))
   )
 
   it.live("reads a long history of large messages page after page", () =>

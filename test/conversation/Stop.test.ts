@@ -219,13 +219,16 @@ describe("a stop", () => {
 
   it.effect("says stopped however much has come in since", () => {
     const more = Array.from({ length: 30 }, (_, n) => `more ${n}`)
-    const arriving = Effect.suspend(() => Effect.flatMap(Deferred.await(ready), (accept) => Effect.forEach(more, accept)))
+    const arriving = Effect.suspend(() =>
+      Effect.flatMap(Deferred.await(ready), (accept) => Effect.forEach(more, accept))
+    )
     const ready = Deferred.makeUnsafe<(text: string) => Effect.Effect<unknown>>()
     const layer = TestRuntime.layer({
       scripts: ({ index }) => (index === 0 ? [never] : [text("here")]),
       journal: (journal) => ({
         ...journal,
-        endTurn: (claim, end) => Effect.tap(journal.endTurn(claim, end), () => (end.state === "stopped" ? arriving : Effect.void))
+        endTurn: (claim, end) =>
+          Effect.tap(journal.endTurn(claim, end), () => (end.state === "stopped" ? arriving : Effect.void))
       })
     })
     return Effect.gen(function* () {

@@ -142,22 +142,25 @@ describe("a message whose preparation has a defect", () => {
     )
   }
 
-  it.effect("in the channels too, so that not even its end can be prepared, fails all the same, and the log says why", () => {
-    const lines: Array<string> = []
-    const logger = Logger.layer([
-      Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
-    ])
-    return Effect.gen(function* () {
-      const over = Layer.effect(
-        Channels,
-        Effect.map(Channels, (channels) => ({ ...channels, find: () => Effect.die("the channels broke") }))
-      )
-      const store = yield* Lives.makeStore
-      const at: Lives.At = (name) => (name === "prompt file" ? Effect.die("a secret detail") : Effect.void)
-      const life = (): TestRuntime.Options => ({ scripts: [], over: Layer.merge(services(at), over) })
-      const failed = yield* Lives.whole(store, life, say("poison"))
-      assert.strictEqual(failed.failure?.code, "turn:defect")
-      assert.isTrue(lines.some((line) => line.includes("channel test") && line.includes("the channels broke")))
-    }).pipe(Effect.provide(logger))
-  })
+  it.effect(
+    "in the channels too, so that not even its end can be prepared, fails all the same, and the log says why",
+    () => {
+      const lines: Array<string> = []
+      const logger = Logger.layer([
+        Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
+      ])
+      return Effect.gen(function* () {
+        const over = Layer.effect(
+          Channels,
+          Effect.map(Channels, (channels) => ({ ...channels, find: () => Effect.die("the channels broke") }))
+        )
+        const store = yield* Lives.makeStore
+        const at: Lives.At = (name) => (name === "prompt file" ? Effect.die("a secret detail") : Effect.void)
+        const life = (): TestRuntime.Options => ({ scripts: [], over: Layer.merge(services(at), over) })
+        const failed = yield* Lives.whole(store, life, say("poison"))
+        assert.strictEqual(failed.failure?.code, "turn:defect")
+        assert.isTrue(lines.some((line) => line.includes("channel test") && line.includes("the channels broke")))
+      }).pipe(Effect.provide(logger))
+    }
+  )
 })

@@ -10,8 +10,8 @@ import { CommandFailed, exitCodes, unavailable } from "../../../src/cli/CommandF
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
+import * as Outcome from "../../../src/conversation/Outcome.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
-import type * as Ids from "../../../src/Ids.ts"
 import * as Monotonic from "../../../src/Monotonic.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
@@ -37,8 +37,7 @@ export const once = Effect.fnUntraced(function* <E, R>(
   const context = yield* timeoutSeconds === undefined
     ? Layer.build(session)
     : within(Layer.build(session), timeoutSeconds * 1000, timeoutSeconds)
-  const [accepted, answer] = yield* Effect.provideContext(exchange(thread, text, options, began), context)
-  yield* conclude(answer, accepted, options)
+  yield* conclude(yield* Effect.provideContext(exchange(thread, text, options, began), context), options)
 }, Effect.scoped)
 
 type Accepted = Extract<TroupeRpcs.SentItem, { readonly _tag: "Accepted" }>
@@ -56,6 +55,7 @@ const exchange = Effect.fnUntraced(function* (
   const questions = yield* Questions.make(thread)
   let accepted: Accepted | undefined
   let answer: Answer.Answer | undefined
+  let outcome: Outcome.Outcome | undefined
   let view = ChatView.empty
   let cutSince: number | undefined
 
@@ -76,17 +76,13 @@ const exchange = Effect.fnUntraced(function* (
     }
   })
 
-  // A stop ends messages that no turn has taken up.
   const isOver = (item: TroupeRpcs.SentItem) => {
-    if (answer === undefined) return Effect.succeed(false)
-    if (answer.end !== undefined) return Effect.succeed(true)
-    if (item._tag !== "Entry" || item.stored.entry._tag !== "TurnEnded" || answer.turnId !== undefined) {
-      return Effect.succeed(false)
-    }
-    return Effect.map(
-      client.MessageState({ messageId: answer.messageId }),
-      ({ state }) => state !== "accepted" && state !== "running"
-    )
+    if (answer === undefined || item._tag === "Accepted") return Effect.succeed(false)
+    const receipt = client.MessageState({ messageId: answer.messageId })
+    return Effect.map(Outcome.after(item, { turnId: answer.turnId, ended: answer.end }, receipt), (found) => {
+      outcome = found
+      return found !== undefined
+    })
   }
 
   // A daemon that is restarted goes on with the turn; one that has gone, perhaps with its console, does not.
@@ -114,7 +110,9 @@ const exchange = Effect.fnUntraced(function* (
     following,
     Effect.raceFirst(Deferred.await(gone), tooLong(taken, thread, began, options))
   ).pipe(Effect.onInterrupt(() => stop))
-  return accepted === undefined || answer === undefined ? yield* lost(thread) : ([accepted, answer] as const)
+  return accepted === undefined || answer === undefined || outcome === undefined
+    ? yield* lost(thread)
+    : ({ accepted, answer, outcome } as const)
 })
 
 /** Fails when the time that is allowed is over. A daemon that was just found has a limit also when none is asked for. */
@@ -166,20 +164,18 @@ const progress = Effect.fnUntraced(function* (view: ChatView.View, item: Exclude
 })
 
 const conclude = Effect.fnUntraced(function* (
-  answer: Answer.Answer,
-  sent: { readonly threadId: Ids.ThreadId },
+  { accepted, answer, outcome }: Effect.Success<ReturnType<typeof exchange>>,
   options: Options
 ) {
   const output = yield* Output
-  const state = answer.end?.state ?? "stopped"
+  const { failure, state } = outcome
   if (options.json) {
     const { messageId, steps, text, turnId, usage } = answer
-    const failure = answer.end?.failure
     const result = {
       type: "result",
       state,
       text,
-      threadId: sent.threadId,
+      threadId: accepted.threadId,
       messageId,
       turnId: turnId ?? null,
       steps,
@@ -189,7 +185,7 @@ const conclude = Effect.fnUntraced(function* (
   }
   if (state === "answered") return yield* options.json ? Effect.void : output.out(`${Plain.lines(answer.text)}\n`)
   const code = state === "stopped" ? exitCodes.interrupted : exitCodes.failed
-  const why = answer.end?.failure?.message ?? answer.end?.reason ?? (answer.text === "" ? undefined : answer.text)
+  const why = failure?.message ?? answer.end?.reason ?? (answer.text === "" ? undefined : answer.text)
   return yield* new CommandFailed({ code, text: Plain.lines(`${ended[state]}${why === undefined ? "" : `: ${why}`}`) })
 })
 
