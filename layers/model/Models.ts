@@ -56,14 +56,17 @@ export const layerWith = <E = never, R = never>(
       const adapter = yield* Effect.cached(loadAdapter(settings).pipe(Scope.provide(scope), Effect.uninterruptible))
       const handles = new Map<string, ModelHandle>()
 
-      const languageModelOf = Effect.fnUntraced(function* (target: Origin.Origin, info: ModelTable.ModelInfo) {
+      const adapted = Effect.fnUntraced(function* (
+        target: Origin.Origin,
+        info: ModelTable.ModelInfo
+      ): Effect.fn.Return<Adapted, ModelUnavailable> {
         if (sectionOf(settings, target.provider)?.api_format !== "custom") {
           return yield* (yield* adapter)(yield* resolve(settings, target), info)
         }
         const make = brought.get(target.provider)
         if (make === undefined) return yield* missingLayer(target)
         return yield* Layer.build(make(target.model)).pipe(
-          Effect.map(Context.get(LanguageModel.LanguageModel)),
+          Effect.map((made) => ({ languageModel: Context.get(made, LanguageModel.LanguageModel) })),
           Scope.provide(scope),
           Effect.provideContext(context),
           Effect.uninterruptible,
@@ -78,7 +81,7 @@ export const layerWith = <E = never, R = never>(
         const cached = handles.get(key)
         if (cached !== undefined) return cached
         const info = infoOf(settings, target)
-        const handle: ModelHandle = { ...target, info, languageModel: yield* languageModelOf(target, info) }
+        const handle: ModelHandle = { ...target, info, ...(yield* adapted(target, info)) }
         if (handles.size >= kept) handles.clear()
         handles.set(key, handle)
         return handle
@@ -113,6 +116,9 @@ export const layerWith = <E = never, R = never>(
       return Models.of({ get, default: get(), available: listAvailable(settings, brought) })
     })
   )
+
+/** What an adapter makes of a provider and model. */
+type Adapted = Pick<ModelHandle, "languageModel" | "compact">
 
 const routeOf = (written: string): ModelSelection => {
   const { model, provider } = Providers.route(written)
@@ -244,6 +250,7 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
   const secrets = secretsIn(settings)
   const OpenAiChat = yield* Effect.promise(() => import("./OpenAiChat.ts"))
   const OpenAiResponses = yield* Effect.promise(() => import("./OpenAiResponses.ts"))
+  const ResponsesCompact = yield* Effect.promise(() => import("./ResponsesCompact.ts"))
   const Client = yield* Effect.promise(() => import("./Client.ts"))
   const Transport = yield* Effect.promise(() => import("./Transport.ts"))
   const transport = yield* Transport.make({ connectTimeout: llm.connect_timeout_seconds })
@@ -254,7 +261,10 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
     clients.set(target.provider, client)
     return client
   }
-  return ({ api, ...target }: Resolved, info: ModelTable.ModelInfo) => {
+  return Effect.fnUntraced(function* (
+    { api, ...target }: Resolved,
+    info: ModelTable.ModelInfo
+  ): Effect.fn.Return<Adapted> {
     const client = clientOf({ api, ...target })
     const options = {
       ...target,
@@ -269,11 +279,13 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
       idleTimeout: llm.idle_timeout_seconds,
       retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
     }
-    return api === "responses"
-      ? OpenAiResponses.make(
-          { ...options, stateMode: llm.responses_state_mode, reasoningSummary: llm.reasoning_summary },
-          client
-        )
-      : OpenAiChat.make(options, client)
-  }
+    if (api === "chat_completions") return { languageModel: yield* OpenAiChat.make(options, client) }
+    return {
+      languageModel: yield* OpenAiResponses.make(
+        { ...options, stateMode: llm.responses_state_mode, reasoningSummary: llm.reasoning_summary },
+        client
+      ),
+      compact: ResponsesCompact.make(options, client)
+    }
+  })
 })

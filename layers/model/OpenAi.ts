@@ -124,7 +124,8 @@ const attempt = (ask: Ask, reliance: Reliance): Stream.Stream<Part, AiError.AiEr
     )
   })
 
-const withLess = ({ reason }: AiError.AiError, reliance: Reliance): Reliance | undefined => {
+/** What a request may still build on that was refused for what it built on; undefined when it was not, or nothing is left. */
+export const withLess = ({ reason }: AiError.AiError, reliance: Reliance): Reliance | undefined => {
   const constraint = reason._tag === "InvalidRequestError" ? reason.constraint : undefined
   if (constraint === previousResponse && reliance === "kept") return "encrypted"
   return constraint === encryptedReasoning && reliance !== "nothing" ? "nothing" : undefined

@@ -9,6 +9,8 @@
  */
 import type * as Prompt from "effect/ai/Prompt"
 import type { ModelInfo } from "../../src/model/ModelTable.ts"
+import type * as Schema from "effect/Schema"
+import * as NativeCompaction from "../../src/model/NativeCompaction.ts"
 import type * as Origin from "../../src/model/Origin.ts"
 import * as Text from "../../src/model/Text.ts"
 import * as Fingerprint from "../Fingerprint.ts"
@@ -17,7 +19,7 @@ import * as Tags from "./ResponsesTags.ts"
 import * as Wire from "./Wire.ts"
 
 /** One item as the protocol spells it. */
-export type Item = Record<string, unknown>
+export type Item = Schema.Json | Readonly<Record<string, unknown>>
 
 /** The model that will read the items. */
 export interface Reader extends Origin.Origin {
@@ -83,7 +85,10 @@ const turns = (prompt: Prompt.Prompt, reader: Reader, withReasoning: boolean): R
       case "user":
         return { message, items: fromUser(message, reader) }
       case "assistant":
-        return { message, items: fromAssistant(message, reader, callIds, withReasoning) }
+        return {
+          message,
+          items: NativeCompaction.itemsOf(message, reader) ?? fromAssistant(message, reader, callIds, withReasoning)
+        }
       case "tool":
         return {
           message,

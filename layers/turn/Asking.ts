@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Agents from "../../src/agent/Agents.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
-import type * as ModelError from "../../src/model/ModelError.ts"
+import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
@@ -59,7 +59,7 @@ export const make = ({ models, retries, routes }: Surroundings): Asking => {
     const { cacheKey, model: first, onDelta, prompt, shown, tools } = question
     const { turnId } = session.run
     const step = session.state().steps + 1
-    const askOne = (model: Models.ModelHandle) =>
+    const askWith = (model: Models.ModelHandle) =>
       ModelStep.ask({
         model,
         prompt: prompt(model),
@@ -85,6 +85,13 @@ export const make = ({ models, retries, routes }: Surroundings): Asking => {
         Effect.tap(([took]) => TurnMetrics.responded(model, Duration.toSeconds(took))),
         Effect.map(([, response]): Answer => ({ model, response })),
         Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
+      )
+    /** What the provider has compacted and can read no longer, the model is shown as it was said. */
+    const askOne = (model: Models.ModelHandle) =>
+      Effect.catchTag(askWith(model), "AiError", (error) =>
+        ModelError.isUnreadable(error) && model.compact !== undefined && !shown()
+          ? askWith({ ...model, compact: undefined })
+          : Effect.fail(error)
       )
     return routes.ask({
       model: first,

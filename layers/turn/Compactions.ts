@@ -1,6 +1,7 @@
 /**
  * Makes the history of a thread shorter when it outgrows its model: a summary is asked for and journaled, and stands for the
- * older part from then on.
+ * older part from then on. Where the settings want it, the provider compacts that part itself, and a summary is what is left
+ * when it cannot.
  *
  * This happens right before a request, when every call has its result. Nothing changes before the summary is on disk, so a
  * crash, a stop or a failure on the way leaves the history as it was, and a crash after it finds it done.
@@ -12,7 +13,11 @@ import type * as Event from "../../src/event/Event.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
+import type * as NativeCompaction from "../../src/model/NativeCompaction.ts"
+import * as Origin from "../../src/model/Origin.ts"
+import * as PromptCache from "../../src/model/PromptCache.ts"
 import * as Providers from "../../src/model/Providers.ts"
+import type * as Entry from "../../src/thread/Entry.ts"
 import * as Compaction from "../../src/turn/Compaction.ts"
 import * as History from "../../src/turn/History.ts"
 import * as Summary from "../../src/turn/Summary.ts"
@@ -29,6 +34,8 @@ const materialTokens = 24_000
 const leastMaterialTokens = 1000
 /** Requests for the same summary, each with a third of the material, while the provider finds them too long. */
 const furtherRequests = 3
+/** Compactions by a provider in a row. They let go of nothing in memory, since another model may have to read all of it. */
+const mostNative = 4
 /** What part of the budget the latest messages may have that are kept as they are. */
 const keptPart = 1 / 8
 
@@ -36,6 +43,8 @@ export interface Settings {
   readonly limit: Omit<Compaction.Limit, "contextTokens">
   readonly maxMessages: number | undefined
   readonly timeout: Duration.Duration
+  /** Whether providers compact themselves, where they can. */
+  readonly native: boolean
   readonly notify: Notify
   /** What the model is told that summarises. */
   readonly instructions: string
@@ -57,9 +66,16 @@ interface Turn extends Asking.Asker {
 
 interface Attempt {
   readonly refused: boolean
+  /** What the provider of the model is asked to do itself. */
+  readonly compact: NativeCompaction.Compact | undefined
   readonly model: Models.ModelHandle
   readonly budget: number | undefined
   readonly tokensBefore: number
+}
+
+interface NativePlan {
+  readonly compact: NativeCompaction.Compact
+  readonly plan: Compaction.Plan
 }
 
 export const make = (asking: Asking.Asking, settings: Settings, session: Session.Session, turn: Turn): Compactions => {
@@ -113,46 +129,94 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       Effect.timeoutOption(settings.timeout),
       Effect.map(
         Option.match({
-          onNone: () => notPerformed("timeout", `no summary within ${Duration.format(settings.timeout)}`),
+          onNone: () => notPerformed("timeout", notWithin(settings.timeout)),
           onSome: (answer) => judge(answer, material)
         })
       ),
       Effect.catch((error) => (error._tag === "ClaimLost" ? Effect.fail(error) : Effect.succeed(failed(error))))
     )
 
+  const planFor = (given: Attempt, native?: Compaction.Holds) =>
+    Compaction.plan(session.entries(), {
+      turnId,
+      keepTokens: given.budget === undefined ? 0 : Math.floor(given.budget * keptPart),
+      refused: given.refused,
+      native
+    })
+
+  const journal = (
+    given: Attempt,
+    plan: Compaction.Plan,
+    by: Models.ModelHandle,
+    made: Pick<Compaction.Compacted, "how" | "summary" | "items" | "usage">
+  ) => {
+    const entry: Compaction.Compacted = {
+      _tag: "Compacted",
+      turnId,
+      step: session.state().steps,
+      ...made,
+      ...plan,
+      tokensBefore: given.tokensBefore,
+      provider: by.provider,
+      model: by.model
+    }
+    const done = made.how === "native" ? "compacted by their provider" : "summarised"
+    return Effect.uninterruptible(
+      Effect.andThen(
+        session.append([entry]),
+        publish("completed", `Older messages are ${done} for the model from here on`, made.summary)
+      )
+    )
+  }
+
+  const notDone = (how: Entry.CompactionKind, { detail, why }: NotPerformed) =>
+    Effect.andThen(
+      Effect.logWarning(`The history of a thread was not made shorter (${how}): ${detail}`),
+      TurnMetrics.notCompacted(how, why)
+    )
+
+  /** The provider's own compaction. Tells whether it was performed: the summary is still to come if not. */
+  const natively = Effect.fnUntraced(function* (
+    given: Attempt,
+    compact: NativeCompaction.Compact,
+    plan: Compaction.Plan
+  ) {
+    const found = yield* compact(History.promptBefore(session.entries(), plan.keepFrom, given.model)).pipe(
+      Effect.provideService(PromptCache.Key, session.run.thread.id),
+      Effect.timeoutOption(settings.timeout),
+      Effect.map(Option.getOrElse(() => notPerformed("timeout", notWithin(settings.timeout)))),
+      Effect.catch((error) => Effect.succeed(failed(error)))
+    )
+    if ("why" in found) {
+      yield* notDone("native", found)
+      return false
+    }
+    const { inputTokens, items, outputTokens } = found
+    yield* journal(given, plan, given.model, {
+      how: "native",
+      summary: "",
+      items,
+      usage: { inputTokens, outputTokens }
+    })
+    return true
+  })
+
   const attempt = Effect.fnUntraced(
-    function* (given: Attempt, plan: Compaction.Plan) {
-      yield* publish("started", "Summarising older messages, so that there is room to go on")
+    function* (given: Attempt, plan: Compaction.Plan, native?: NativePlan) {
+      const how = native === undefined ? "Summarising" : "Compacting"
+      yield* publish("started", `${how} older messages, so that there is room to go on`)
+      if (native !== undefined && (yield* natively(given, native.compact, native.plan))) return true
       const material = Summary.material(session.entries(), plan)
       const found = yield* summaryOf(given, material)
       if (found._tag === "NotPerformed") {
-        yield* Effect.logWarning(`The history of a thread was not made shorter: ${found.detail}`)
-        yield* TurnMetrics.notCompacted("summary", found.why)
+        yield* notDone("summary", found)
         const detail = `Older messages could not be summarised: ${found.detail}`
         if (notify !== "off") session.remarks.push(detail)
         yield* publish("failed", detail)
         return false
       }
       const { model, response, summary } = found
-      yield* Effect.uninterruptible(
-        Effect.andThen(
-          session.append([
-            {
-              _tag: "Compacted",
-              turnId,
-              step: session.state().steps,
-              how: "summary",
-              summary,
-              ...plan,
-              tokensBefore: given.tokensBefore,
-              provider: model.provider,
-              model: model.model,
-              usage: response.usage
-            }
-          ]),
-          publish("completed", "Older messages are summarised for the model from here on", summary)
-        )
-      )
+      yield* journal(given, plan, model, { how: "summary", summary, usage: response.usage })
       return true
     },
     (effect, given) =>
@@ -163,12 +227,11 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
 
   const tryTo = Effect.fnUntraced(function* (given: Attempt) {
     if (session.state().compactions >= mostPerTurn) return false
-    const plan = Compaction.plan(session.entries(), {
-      turnId,
-      keepTokens: given.budget === undefined ? 0 : Math.floor(given.budget * keptPart),
-      refused: given.refused
-    })
-    return plan === undefined ? false : yield* attempt(given, plan)
+    const plan = planFor(given)
+    if (plan === undefined || given.compact === undefined) return plan !== undefined && (yield* attempt(given, plan))
+    // Nothing has come since the provider compacted it last.
+    const native = planFor(given, History.readableBy(given.model))
+    return native !== undefined && (yield* attempt(given, plan, { compact: given.compact, plan: native }))
   })
 
   /** Who summarises: a model, which the offline helper is not. None when there is none to ask; the request itself will say why. */
@@ -198,7 +261,11 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       const tokensBefore = measured.tokens ?? sizeFor(model)
       if (tokensBefore < budget) return
       attemptedAt = measured.seq
-      yield* tryTo({ refused: false, model: asked(model), budget, tokensBefore })
+      const compact =
+        settings.native && Origin.same(measured.by, model) && Compaction.nativeInRow(session.entries()) < mostNative
+          ? model.compact
+          : undefined
+      yield* tryTo({ refused: false, compact, model: asked(model), budget, tokensBefore })
     }),
     afterRefusal: Effect.gen(function* () {
       const model = yield* summariser
@@ -206,7 +273,13 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       const measured = Compaction.measured(session.entries())
       attemptedAt = measured?.seq ?? attemptedAt
       const tokensBefore = Math.max(measured?.tokens ?? 0, sizeFor(model))
-      return yield* tryTo({ refused: true, model: asked(model), budget: budgetOf(model), tokensBefore })
+      return yield* tryTo({
+        refused: true,
+        compact: undefined,
+        model: asked(model),
+        budget: budgetOf(model),
+        tokensBefore
+      })
     })
   }
 }
@@ -216,8 +289,19 @@ const isModel = ({ provider }: Models.ModelHandle): boolean => provider !== Prov
 const asked = (model: Models.ModelHandle): Models.ModelHandle =>
   model.fallback === undefined ? model : { ...model, fallback: model.fallback.filter(isModel) }
 
-const notPerformed = (why: TurnMetrics.FailedCompaction, detail: string) =>
-  ({ _tag: "NotPerformed", why, detail }) as const
+interface NotPerformed {
+  readonly _tag: "NotPerformed"
+  readonly why: TurnMetrics.FailedCompaction
+  readonly detail: string
+}
+
+const notPerformed = (why: TurnMetrics.FailedCompaction, detail: string): NotPerformed => ({
+  _tag: "NotPerformed",
+  why,
+  detail
+})
+
+const notWithin = (timeout: Duration.Duration): string => `it was not there within ${Duration.format(timeout)}`
 
 const failed = (error: Routes.AskError) =>
   error._tag === "EmptyResponse"

@@ -70,6 +70,7 @@ const make = Effect.gen(function* () {
     limit: { maxHistoryTokens: memory.max_history_tokens, ratio: memory.context_ratio_before_compact },
     maxMessages: memory.max_history_messages,
     timeout: memory.compaction_timeout_seconds,
+    native: memory.compaction === "native",
     notify: memory.notify_compaction_updates,
     instructions: prompts.compaction
   }

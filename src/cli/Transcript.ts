@@ -38,7 +38,9 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
       case "TurnEnded":
         return entry.state === "answered" ? [] : [ending(entry, style)]
       case "Compacted":
-        return [style.dim("── earlier messages are summarised for the model ──")]
+        return [
+          style.dim(`── earlier messages are ${entry.how === "native" ? "compacted" : "summarised"} for the model ──`)
+        ]
       case "HistoryTrimmed":
         return [style.dim(`── ${entry.removedMessages} earlier messages are no longer shown to the model ──`)]
       default:

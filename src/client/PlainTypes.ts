@@ -281,8 +281,9 @@ export type Entry =
       readonly _tag: "Compacted"
       readonly turnId: string
       readonly step: number
-      readonly how: "summary"
+      readonly how: "summary" | "native"
       readonly summary: string
+      readonly items?: ReadonlyArray<unknown>
       readonly keepFrom: number
       readonly readFrom: number
       readonly tokensBefore: number

@@ -118,6 +118,10 @@ export const isOutage = (error: AiError.AiError): boolean =>
 export const isTooLong = ({ reason }: AiError.AiError): boolean =>
   reason._tag === "InvalidRequestError" && reason.constraint === contextLength
 
+/** Whether the provider refused the request because of something in it that it wrote itself and can read no longer. */
+export const isUnreadable = ({ reason }: AiError.AiError): boolean =>
+  reason._tag === "InvalidRequestError" && reason.constraint === encryptedReasoning
+
 /** Reads an `AiError` into a code, a line of text and the retry decision. */
 export const describe = (error: AiError.AiError): ModelFailure => {
   return {

@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ModelUnavailable } from "./ModelError.ts"
 import type { ModelInfo } from "./ModelTable.ts"
+import type * as NativeCompaction from "./NativeCompaction.ts"
 
 /** What to talk to. Absent fields are taken from `[llm]`; provider names are compared in lower case, trimmed. */
 export interface ModelSelection {
@@ -25,6 +26,8 @@ export interface ModelHandle {
   readonly languageModel: LanguageModel.LanguageModel
   /** What the model takes and can do, where that is known. */
   readonly info?: ModelInfo | undefined
+  /** Has its provider make a history shorter, where it can. */
+  readonly compact?: NativeCompaction.Compact | undefined
   /** Who is asked instead, in order, when this one cannot answer. */
   readonly fallback?: ReadonlyArray<ModelHandle> | undefined
 }

@@ -28,6 +28,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { transportError } from "../model/ModelError.ts"
 import { Models } from "../model/Models.ts"
 import * as ModelTable from "../model/ModelTable.ts"
+import type * as NativeCompaction from "../model/NativeCompaction.ts"
 import * as Parts from "../model/Parts.ts"
 import * as PromptCheck from "../model/PromptCheck.ts"
 
@@ -66,6 +67,8 @@ export interface Options {
   readonly model?: string | undefined
   /** Tokens that the model is said to read; not known when left out. */
   readonly contextTokens?: number | undefined
+  /** The provider's own compaction; it has none when left out. */
+  readonly compact?: NativeCompaction.Compact | undefined
   /** Models to fall back on, in order; the scripts answer for them as well. */
   readonly fallback?: ReadonlyArray<Route> | undefined
 }
@@ -193,7 +196,7 @@ export const layer = (
       const { model, provider } = mainRoute(options)
       const { fallback, languageModel } = scripted
       const info = ModelTable.infoOf(model, { contextTokens: options.contextTokens })
-      const handle = { provider, model, languageModel, info, fallback }
+      const handle = { provider, model, languageModel, info, compact: options.compact, fallback }
       return Context.make(ScriptedModel, scripted).pipe(
         Context.add(LanguageModel.LanguageModel, scripted.languageModel),
         Context.add(Models, {

@@ -124,8 +124,11 @@ export const AnswerFormat = Schema.Struct({
 })
 export type AnswerFormat = typeof AnswerFormat.Type
 
-/** How a history was made shorter. `summary`: a model wrote what stands for it. */
-export const CompactionKind = Schema.Literals(["summary"])
+/**
+ * How a history was made shorter. `summary`: a model wrote what stands for it. `native`: the provider did, in `items` that only the
+ * same model of it can read; for every other reader nothing was made shorter.
+ */
+export const CompactionKind = Schema.Literals(["summary", "native"])
 export type CompactionKind = typeof CompactionKind.Type
 
 export const Entry = Schema.TaggedUnion({
@@ -213,6 +216,7 @@ export const Entry = Schema.TaggedUnion({
     step: Schema.Int,
     how: CompactionKind,
     summary: Schema.String,
+    items: Schema.optionalKey(Schema.Array(Schema.Json)),
     keepFrom: Schema.Int,
     readFrom: Schema.Int,
     tokensBefore: Schema.Int,

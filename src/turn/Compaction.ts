@@ -10,33 +10,46 @@ import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 
 type Log = ReadonlyArray<Entry.StoredEntry>
+export type Compacted = Extract<Entry.Entry, { _tag: "Compacted" }>
 
 /** How much of a thread is shown as it is, and what stands for the rest. */
 export interface Standing {
   /** Nothing that begins before this `seq` is shown; 1 when everything is. */
   readonly keepFrom: number
-  /** The turn that ran when the summary was made: its messages are shown all the same, since they had no answer yet. */
+  /** The turn that ran when the compaction was made: its messages are shown all the same, since they had no answer yet. */
   readonly turnId: Ids.TurnId | undefined
-  /** Undefined when there is none, or when it was taken out of what the model sees. */
-  readonly summary: string | undefined
-  /** Whether the turn had given responses by then, which are in the summary. */
+  /** What stands for the rest. Undefined when there is none, or when it was taken out of what the model sees. */
+  readonly compacted: Compacted | undefined
+  /** Whether the turn had given responses by then, which are among the rest. */
   readonly midTurn: boolean
 }
 
+/** Whether a compaction is one for who reads the history. */
+export type Holds = (compacted: Compacted) => boolean
+
+/** One that every reader can read. */
+export const isSummary: Holds = ({ items }) => items === undefined
+
 /** What holds after these entries: the last compaction, and nothing that an earlier one hid comes back. */
-export const standing = (entries: Log): Standing => {
-  let found: Standing = { keepFrom: 1, turnId: undefined, summary: undefined, midTurn: false }
+export const standing = (entries: Log, holds: Holds = () => true): Standing => {
+  let found: Standing = { keepFrom: 1, turnId: undefined, compacted: undefined, midTurn: false }
   for (const { entry } of entries) {
-    if (entry._tag === "Compacted") {
-      const { keepFrom, step, summary, turnId } = entry
-      found = { keepFrom: Math.max(found.keepFrom, keepFrom), turnId, summary, midTurn: step > 0 }
+    if (entry._tag === "Compacted" && holds(entry)) {
+      const { keepFrom, step, turnId } = entry
+      found = { keepFrom: Math.max(found.keepFrom, keepFrom), turnId, compacted: entry, midTurn: step > 0 }
     }
     // Trimming takes the oldest first, and that is the summary; unless it tells what the same turn has done.
     if (entry._tag === "HistoryTrimmed" && !(found.midTurn && found.turnId === entry.turnId)) {
-      found = { ...found, summary: undefined }
+      found = { ...found, compacted: undefined }
     }
   }
   return found
+}
+
+/** How many compactions came since the last that everybody can read. */
+export const nativeInRow = (entries: Log): number => {
+  const compactions = entries.flatMap(({ entry }) => (entry._tag === "Compacted" ? [entry] : []))
+  return compactions.length - 1 - compactions.findLastIndex(isSummary)
 }
 
 /** Whether what the entry begins is not shown. */
@@ -82,6 +95,8 @@ export const budget = ({ contextTokens, maxHistoryTokens, ratio }: Limit): numbe
 export interface Measurement {
   /** The response. */
   readonly seq: number
+  /** Who gave it. */
+  readonly by: Entry.ModelName
   /** Tokens that it read and wrote, as the provider counted them; undefined when it counted none. */
   readonly tokens: number | undefined
 }
@@ -90,8 +105,9 @@ export interface Measurement {
 export const measured = (entries: Log): Measurement | undefined => {
   const last = entries.findLast(({ entry: { _tag } }) => _tag === "AssistantMessage" || shortens.has(_tag))
   if (last?.entry._tag !== "AssistantMessage") return undefined
-  const { inputTokens, outputTokens } = last.entry.usage
-  return { seq: last.seq, tokens: inputTokens > 0 ? inputTokens + outputTokens : undefined }
+  const { model, provider, usage } = last.entry
+  const { inputTokens, outputTokens } = usage
+  return { seq: last.seq, by: { provider, model }, tokens: inputTokens > 0 ? inputTokens + outputTokens : undefined }
 }
 
 const shortens: ReadonlySet<Entry.EntryKind> = new Set(["Compacted", "HistoryTrimmed"])
@@ -122,14 +138,16 @@ export interface Planning {
   readonly keepTokens: number
   /** The provider has refused the history as too long: unanswered questions of earlier turns may be what is too long. */
   readonly refused: boolean
+  /** The compactions that the model can read whose provider is to compact; a summary, for everybody, when left out. */
+  readonly native?: Holds | undefined
 }
 
 /**
  * Where a compaction begins. Kept is what came after the last response, for it has no answer yet, and of the latest
  * responses what fits into `keepTokens`. Undefined when that leaves nothing to be replaced.
  */
-export const plan = (entries: Log, { keepTokens, refused, turnId }: Planning): Plan | undefined => {
-  const before = standing(entries)
+export const plan = (entries: Log, { keepTokens, native, refused, turnId }: Planning): Plan | undefined => {
+  const before = standing(entries, native ?? isSummary)
   const units = entries.filter((stored) => begins.has(stored.entry._tag) && stored.seq >= before.keepFrom)
   const lastResponse = units.findLastIndex(({ entry }) => entry._tag === "AssistantMessage")
   const ownBegin = units.findIndex(({ entry }) => entry._tag === "TurnStarted" && entry.turnId === turnId)
@@ -138,7 +156,9 @@ export const plan = (entries: Log, { keepTokens, refused, turnId }: Planning): P
   const replaced = units.slice(0, cut).filter(({ entry }) => !(takesUp(entry) && entry.turnId === turnId))
   if (!replaced.some(({ entry }) => entry._tag !== "Notice")) return undefined
   const keepFrom = units[cut]?.seq ?? (entries.at(-1)?.seq ?? 0) + 1
-  return { keepFrom, readFrom: readFrom(entries, keepFrom, turnId) }
+  // For other readers, what a provider compacts itself stays as it was.
+  const needed = native === undefined ? readFrom(entries, keepFrom, turnId) : (entries[0]?.seq ?? keepFrom)
+  return { keepFrom, readFrom: needed }
 }
 
 const begins: ReadonlySet<Entry.EntryKind> = new Set([

@@ -11,6 +11,9 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Ids from "../Ids.ts"
+import type * as Models from "../model/Models.ts"
+import * as NativeCompaction from "../model/NativeCompaction.ts"
+import * as Origin from "../model/Origin.ts"
 import type * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
@@ -24,14 +27,17 @@ export interface Options {
   /** The turn that the prompt is for. */
   readonly turnId: Ids.TurnId
   /** The model that will read it. */
-  readonly reader?: { readonly provider: string; readonly model: string } | undefined
+  readonly reader?: Reader | undefined
 }
+
+/** A model, and whether its adapter makes something of what its provider has compacted. */
+export type Reader = Pick<Models.ModelHandle, "provider" | "model" | "compact">
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
-  const before = Compaction.standing(entries)
+  const before = Compaction.standing(entries, readableBy(options.reader))
   const units = trim(collect(entries, before, options), options)
-  const messages = [...summaryMessages(before), ...units.flatMap((unit) => unit.parts)]
+  const messages = [...standingMessages(before), ...units.flatMap((unit) => unit.parts)]
   const last = messages.at(-1)
   // The turn loop asks only where something is to be answered. This is for histories that it did not write.
   const answerable = last !== undefined && last.role !== "assistant"
@@ -42,23 +48,47 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Optio
   ])
 }
 
-/** What of these entries is shown and begins before `end`, as any model may read it; without what stands for older ones. */
-export const shownBefore = (entries: ReadonlyArray<Entry.StoredEntry>, end: number): ReadonlyArray<Prompt.Message> =>
+/**
+ * What of these entries is shown to a reader and begins before `end`; without what stands for older ones. Left out, the reader is
+ * any model.
+ */
+export const shownBefore = (
+  entries: ReadonlyArray<Entry.StoredEntry>,
+  end: number,
+  reader?: Reader
+): ReadonlyArray<Prompt.Message> =>
   collect(
     entries.filter(({ seq }) => seq < end),
-    Compaction.standing(entries),
-    {}
+    Compaction.standing(entries, readableBy(reader)),
+    { reader }
   ).flatMap((unit) => unit.parts)
 
-/** The two messages that stand for what a compaction has replaced. */
-const summaryMessages = ({ summary }: Compaction.Standing): ReadonlyArray<Prompt.Message> =>
-  summary === undefined ? [] : [userMessage(summaryRequest), assistantText(summary)]
+/** The same with what stands for older ones, as its own prompt. */
+export const promptBefore = (entries: ReadonlyArray<Entry.StoredEntry>, end: number, reader: Reader): Prompt.Prompt =>
+  Prompt.fromMessages([
+    ...standingMessages(Compaction.standing(entries, readableBy(reader))),
+    ...shownBefore(entries, end, reader)
+  ])
+
+/** What a provider has compacted is read by the same model of it, and by nobody else. */
+export const readableBy =
+  (reader: Reader | undefined): Compaction.Holds =>
+  (compacted) =>
+    Compaction.isSummary(compacted) || (reader?.compact !== undefined && Origin.same(compacted, reader))
+
+/** The messages that stand for what a compaction has replaced. */
+const standingMessages = ({ compacted }: Compaction.Standing): ReadonlyArray<Prompt.Message> => {
+  if (compacted === undefined) return []
+  return compacted.items === undefined
+    ? [userMessage(summaryRequest), assistantText(compacted.summary)]
+    : [NativeCompaction.message(compacted, compacted.items)]
+}
 
 const summaryRequest = "Summarise our conversation so far, so that we can go on from there."
 
-/** For a model that finds the task once more behind a summary of its own work on it. */
+/** For a model that finds the task once more behind what tells of its own work on it. */
 const goOn =
-  "(Some of what this asks for has been done already: the summary above tells what. Go on from there, and do not begin again.)"
+  "(Some of what this asks for has been done already, as is told above. Go on from there, and do not begin again.)"
 
 /** Messages a person would count: what people and agents said, not the plumbing between. A summary counts as one. */
 export const countMessages = (entries: ReadonlyArray<Entry.StoredEntry>): number =>
@@ -66,7 +96,7 @@ export const countMessages = (entries: ReadonlyArray<Entry.StoredEntry>): number
 
 /** Whether a summary stands for older messages. */
 export const isSummarised = (entries: ReadonlyArray<Entry.StoredEntry>): boolean =>
-  Compaction.standing(entries).summary !== undefined
+  Compaction.standing(entries).compacted !== undefined
 
 /**
  * The `seq` from which on the last `keep` messages are left. What the running turn has said and heard is always kept, so

@@ -14,7 +14,7 @@ export interface Material {
 
 /** What a plan replaces. */
 export const material = (entries: ReadonlyArray<Entry.StoredEntry>, { keepFrom }: Compaction.Plan): Material => ({
-  earlier: Compaction.standing(entries).summary,
+  earlier: Compaction.standing(entries, Compaction.isSummary).compacted?.summary,
   messages: History.shownBefore(entries, keepFrom)
 })
 

@@ -3,11 +3,11 @@ import * as Duration from "effect/Duration"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as ToolResult from "../tool/ToolResult.ts"
+import type * as Compaction from "./Compaction.ts"
 
 type Log = ReadonlyArray<Entry.StoredEntry>
 type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
-type CompactedEntry = Extract<Entry.Entry, { _tag: "Compacted" }>
 
 /** Why a call has no result of its own. */
 export interface Refusal {
@@ -132,5 +132,5 @@ export const tokenTrace = (log: Log, turnId: Ids.TurnId, usage: Entry.Usage): To
 }
 
 /** The compactions of the turn. */
-export const compactions = (log: Log, turnId: Ids.TurnId): ReadonlyArray<CompactedEntry> =>
+export const compactions = (log: Log, turnId: Ids.TurnId): ReadonlyArray<Compaction.Compacted> =>
   log.flatMap(({ entry }) => (entry._tag === "Compacted" && entry.turnId === turnId ? [entry] : []))

@@ -52,14 +52,14 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a key unlike any other",
     text: "[memory]\ncolour = 1",
     says: [
-      "  - memory.colour: found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates"
+      "  - memory.colour: found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction, compaction_timeout_seconds, notify_compaction_updates"
     ]
   },
   {
     name: "a key that needs quotes, of a length nobody wants to read",
     text: `[memory]\n"a b${"c".repeat(100)}" = 1`,
     says: [
-      `  - memory."a b${"c".repeat(57)}…": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates`
+      `  - memory."a b${"c".repeat(57)}…": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction, compaction_timeout_seconds, notify_compaction_updates`
     ]
   },
   {
@@ -333,7 +333,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a key that would write on the terminal",
     text: '[memory]\n"\u009b2J\u202e" = 1',
     says: [
-      '  - memory."\\u009b2J\\u202e": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction_timeout_seconds, notify_compaction_updates'
+      '  - memory."\\u009b2J\\u202e": found an unknown key; expected one of max_history_messages, max_history_tokens, context_ratio_before_compact, compaction, compaction_timeout_seconds, notify_compaction_updates'
     ]
   },
   {

@@ -89,9 +89,12 @@ export interface FakeOpenAi {
   readonly sent: () => number
 }
 
+/** A reply, or one that depends on what was asked. */
+export type Answering = Reply | ((received: Received) => Reply)
+
 /** Starts a server that answers the requests with the replies in order; one more gets a 500. */
 export const make = Effect.fnUntraced(function* (
-  replies: ReadonlyArray<Reply>
+  replies: ReadonlyArray<Answering>
 ): Effect.fn.Return<FakeOpenAi, never, Scope.Scope> {
   const received: Array<Received> = []
   const arrived = replies.map(() => Deferred.makeUnsafe<void>())
@@ -102,8 +105,10 @@ export const make = Effect.fnUntraced(function* (
     let body = ""
     request.on("data", (piece) => (body += piece))
     request.on("end", () => {
-      const index = received.push({ path: request.url ?? "", headers: request.headers, body: readBody(body) }) - 1
-      const reply = replies[index] ?? json({ error: { message: "no reply left" } }, 500)
+      const asked: Received = { path: request.url ?? "", headers: request.headers, body: readBody(body) }
+      const index = received.push(asked) - 1
+      const answering = replies[index] ?? json({ error: { message: "no reply left" } }, 500)
+      const reply = typeof answering === "function" ? answering(asked) : answering
       response.on("close", () => {
         if (!response.writableFinished) completeAt(abandoned, index)
       })

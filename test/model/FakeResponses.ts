@@ -1,4 +1,5 @@
 /** Events of the Responses API for `FakeOpenAi`: a whole response from its items, in the order in which OpenAI sends them. */
+import * as Schema from "effect/Schema"
 import * as Fake from "./FakeOpenAi.ts"
 
 /** An output item. Pieces are what is streamed of it; none are for servers that send only finished items. */
@@ -112,3 +113,54 @@ export const stream = (items: ReadonlyArray<Item>, fields: Record<string, unknow
     ]),
     over(items, fields)
   )
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Compaction
+
+const Sent = Schema.Struct({
+  model: Schema.NonEmptyString,
+  input: Schema.NonEmptyArray(Schema.Record(Schema.String, Schema.Unknown)),
+  prompt_cache_key: Schema.optionalKey(Schema.String),
+  prompt_cache_retention: Schema.optionalKey(Schema.String)
+})
+const decodeSent = Schema.decodeUnknownOption(Sent, { onExcessProperty: "error" })
+
+/** What `encrypted` of a compaction item stands for. */
+export const compaction = (encrypted: string) => ({
+  type: "compaction",
+  id: `cmp_${encrypted}`,
+  encrypted_content: encrypted
+})
+
+/**
+ * The endpoint `/responses/compact`, which refuses all that the real one does not know. It gives the messages of the person as
+ * they came and one item for all else; `encrypted` is its content.
+ */
+export const compact =
+  (encrypted: string, usage: object = { input_tokens: 900, output_tokens: 30 }) =>
+  ({ body, path }: Fake.Received): Fake.Reply => {
+    if (path !== "/v1/responses/compact") return refuse(404, `there is no ${path}`)
+    const sent = decodeSent(body)
+    if (sent._tag === "None") return refuse(400, "unknown fields, or no history")
+    const problem = problemOf(sent.value.input)
+    if (problem !== undefined) return refuse(400, problem)
+    const said = sent.value.input.filter(({ role }) => role === "user")
+    const output = [...said.map((item) => ({ type: "message", ...item })), compaction(encrypted)]
+    return Fake.json({ id: "resp_c", object: "response.compaction", created_at: 1_700_000_000, output, usage })
+  }
+
+const refuse = (status: number, message: string): Fake.Reply =>
+  Fake.json({ error: { message, type: "invalid_request_error" } }, status)
+
+/** The first thing wrong with a history: a call without its output, or items that lack what they belong to. */
+const problemOf = (input: ReadonlyArray<Readonly<Record<string, unknown>>>): string | undefined => {
+  const known = new Set(["message", "function_call", "function_call_output", "reasoning", "compaction"])
+  const open = new Set<unknown>()
+  for (const item of input) {
+    if (item["type"] !== undefined && !known.has(String(item["type"]))) return `unknown item ${String(item["type"])}`
+    if (item["type"] === undefined && item["role"] === undefined) return "an item that is nothing"
+    if (item["type"] === "function_call") open.add(item["call_id"])
+    if (item["type"] === "function_call_output" && !open.delete(item["call_id"])) return "an output without its call"
+  }
+  return open.size > 0 ? "a call without its output" : undefined
+}

@@ -107,6 +107,19 @@ describe("Models", () => {
     )
   )
 
+  it.live("has the provider compact where it speaks responses, and nowhere else", () =>
+    Effect.gen(function* () {
+      const provider = { base_url: "http://127.0.0.1:1/v1", models: ["m"] }
+      const settings: SettingsInput = { providers: { chat: provider, resp: { ...provider, api: "responses" } } }
+      yield* use(settings, (models) =>
+        Effect.gen(function* () {
+          assert.isUndefined((yield* models.get({ provider: "chat" })).compact)
+          assert.isFunction((yield* models.get({ provider: "resp" })).compact)
+        })
+      )
+    })
+  )
+
   it.effect("takes a word that every object knows for a name like any other", () =>
     Effect.gen(function* () {
       const settings: SettingsInput = {

@@ -340,13 +340,15 @@ describe("when a history is compacted", () => {
       Entries.result(1),
       Entries.response(2, [], usage(200))
     ])
-    assert.deepStrictEqual(Compaction.measured(log), { seq: 5, tokens: 205 })
+    const by = { provider: "scripted", model: "scripted" }
+    assert.deepStrictEqual(Compaction.measured(log), { seq: 5, by, tokens: 205 })
     assert.isUndefined(Compaction.measured(then(log, Entries.compacted(5))))
     const trim = { _tag: "HistoryTrimmed", turnId: Entries.turn(1), keepFrom: 1, removedMessages: 1 } as const
     assert.isUndefined(Compaction.measured(then(log, trim)))
     assert.isUndefined(Compaction.measured([]))
     assert.deepStrictEqual(Compaction.measured(then(log, Entries.response(3, [], usage(0)))), {
       seq: 6,
+      by,
       tokens: undefined
     })
   })

@@ -194,7 +194,12 @@ export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
     case "TurnEnded":
       return { ...ended(), turnId }
     case "Compacted":
-      return compacted(first, { turnId, summary: text, step: ids.length })
+      return compacted(first, {
+        turnId,
+        summary: text,
+        step: ids.length,
+        ...(outcome === "unknown" ? { how: "native", items: [text] } : {})
+      })
     case "HistoryTrimmed":
       return { _tag: kind, turnId, keepFrom: first, removedMessages: 1 }
   }

@@ -21,10 +21,15 @@ export const section = Key.key(
       0.95,
       "How much of what the model can read is used before that, above 0 and at most 1; not used with max_history_tokens."
     ),
+    compaction: Key.key(
+      Values.Choice(["summary", "native"]),
+      "summary",
+      'How older messages give way: summary (a model writes one), or native (the provider compacts them itself, where [providers.<name>].api is "responses"; a summary when it cannot).'
+    ),
     compaction_timeout_seconds: Key.key(
       Values.Seconds,
       60,
-      "Longest the summary may take; at most [runtime].agent_timeout_seconds, of which it is a part."
+      "Longest that may take; at most [runtime].agent_timeout_seconds, of which it is a part."
     ),
     notify_compaction_updates: Key.key(
       Values.Choice(["off", "brief", "full"]),
