@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     instructions: prompts.compaction
   }
 
-  const limits: TurnState.Limits = {
+  const limits = {
     maxSteps: settings.llm.max_tool_iterations,
     maxToolCalls: Math.max(12, 2 * settings.llm.max_tool_iterations)
   }
@@ -91,10 +91,11 @@ const make = Effect.gen(function* () {
     // Calls of an earlier life of the process count as well.
     for (const [name, count] of session.state().callCounts) tools.counts.set(name, count)
     const names = tools.offers.map((offer) => offer.name)
+    const toolOf = (name: string) => tools.registrations.get(name)?.tool
     const system = yield* prompts.compose({ agent, turn: scope, tools: names })
     const asker = { about: TurnScope.about(scope), agent, system }
     const compactions = Compactions.make(asking, compacting, session, asker)
-    return { ...asker, tools, names, effects, compactions }
+    return { ...asker, tools, names, effects, compactions, limits: { ...limits, toolOf } }
   })
   type Prepared = Effect.Success<ReturnType<typeof prepare>>
 
@@ -166,7 +167,7 @@ const make = Effect.gen(function* () {
   }, Effect.uninterruptible)
 
   const advance = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
-    const next = TurnState.next(session.state(), limits)
+    const next = TurnState.next(session.state(), prepared.limits)
     switch (next._tag) {
       case "AskModel":
         yield* prepared.compactions.whenDue

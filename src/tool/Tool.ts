@@ -95,6 +95,8 @@ export interface Tool<
   readonly text: (success: unknown) => string | undefined
   /** Parameters that identify a call to a person, most telling first, for progress lines and approvals. */
   readonly identifiedBy: ReadonlyArray<string>
+  /** Made to be called again and again with the same result, until something changes: a turn that does it is not stopped. */
+  readonly polling: boolean
 }
 
 /** Any tool, with its types forgotten: what registries and the pipeline work with. */
@@ -115,6 +117,7 @@ export interface Any {
   readonly capabilities: ReadonlyArray<Capability.Any>
   readonly text: (success: unknown) => string | undefined
   readonly identifiedBy: ReadonlyArray<string>
+  readonly polling: boolean
 }
 
 /** Declares a tool. Every field is required on purpose: a tool without a time limit or a replay rule does not compile. */
@@ -139,12 +142,15 @@ export const make = <
     /** The words the model reads for a success; the success as JSON when absent. */
     readonly text?: (success: NoInfer<Success>["Type"]) => string
     readonly identifiedBy?: ReadonlyArray<keyof NoInfer<Parameters>["Type"] & string>
+    /** It is meant to be called again and again with the same result, as one that waits or asks how far something is. */
+    readonly polling?: boolean
   }
 ): Tool<Name, Parameters, Success, Fail, Mode, Capabilities> => ({
   name,
   ...options,
   text: textOf(options.success, options.text),
-  identifiedBy: options.identifiedBy ?? []
+  identifiedBy: options.identifiedBy ?? [],
+  polling: options.polling ?? false
 })
 
 /** Closes over the type of the success, so that registries can ask for the words of a success they do not know. */

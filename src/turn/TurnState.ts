@@ -11,6 +11,7 @@ import * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
 import type * as Tool from "../tool/Tool.ts"
 import * as ToolName from "../tool/ToolName.ts"
+import * as Repetition from "./Repetition.ts"
 
 /** Bounds of one turn. */
 export interface Limits {
@@ -18,12 +19,12 @@ export interface Limits {
   readonly maxSteps: number
   /** Tool calls, checked before a response's calls are run. */
   readonly maxToolCalls: number
+  /** What decides whether a call that repeats is one too many. */
+  readonly toolOf: Repetition.ToolOf
 }
 
 /** Responses in a row with arguments that cannot be read, after which the turn ends. */
 const maxUnreadableResponses = 3
-/** Identical iterations in a row (same tools, same results), after which the turn ends. */
-const maxRepeatedIterations = 3
 /** A failure seen this often earns one correction. */
 const failuresBeforeGuidance = 2
 /** The finish reason of a response that ended before its provider said that it was complete. */
@@ -33,8 +34,6 @@ const cutReasons = new Set([unfinished, "length", "content-filter", "error"])
 /** A denial has it also where the call may have run in another life of the process, so that its outcome is unknown. */
 const deniedCode = "tool_approval:denied"
 const callLimitCode = "turn:max_tool_calls"
-/** How much of a result takes part in comparing iterations. */
-const iterationSampleChars = 240
 const fallbackSampleChars = 400
 const fallbackTools = 4
 
@@ -89,8 +88,11 @@ export interface TurnState {
   readonly failures: ReadonlyMap<string, number>
   /** A failure has repeated and the correction for it is due. */
   readonly guidanceDue: string | undefined
-  readonly iteration: ReadonlyArray<string>
-  readonly iterations: ReadonlyArray<string>
+  /** The calls of the last response that have their result, while others have none. */
+  readonly iteration: Repetition.Iteration
+  readonly iterations: ReadonlyArray<Repetition.Iteration>
+  /** A correction was given after the last iteration. */
+  readonly guided: boolean
   readonly lastOutput: string
 }
 
@@ -133,6 +135,7 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   guidanceDue: undefined,
   iteration: [],
   iterations: [],
+  guided: false,
   lastOutput: ""
 })
 
@@ -152,7 +155,7 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
       // What a person adds makes the next iteration another one, however much it looks like the last.
       return { ...state, answered: false, iterations: [], unreadableResponses: 0 }
     case "Guidance":
-      return { ...state, guidanceDue: undefined }
+      return { ...state, guidanceDue: undefined, guided: true }
     case "Compacted":
       return { ...state, compactions: state.compactions + 1, usage: Entry.addUsage(state.usage, entry.usage) }
     default:
@@ -180,9 +183,12 @@ export const next = (state: TurnState, limits: Limits): Next => {
         "I could not finish: the model's tool calls kept arriving incomplete. Please ask for a smaller piece of work."
     }
   }
-  if (repeats(state.iterations))
-    return { _tag: "GiveUp", reason: "repeated_iteration", notice: repetitionNotice(state) }
+  const circle = Repetition.find(state.iterations, limits.toolOf)
+  if (circle?._tag === "Stop") {
+    return { _tag: "GiveUp", reason: "repeated_iteration", notice: repetitionNotice(state, circle) }
+  }
   if (state.guidanceDue !== undefined) return { _tag: "Guide", text: state.guidanceDue }
+  if (circle !== undefined && !state.guided) return { _tag: "Guide", text: repetitionWarning(circle) }
   if (state.steps >= limits.maxSteps) {
     return {
       _tag: "GiveUp",
@@ -194,7 +200,8 @@ export const next = (state: TurnState, limits: Limits): Next => {
 }
 
 /** Whether another model response is allowed, so that a message that came with the answer can still fold in. */
-export const mayAskAgain = (state: TurnState, limits: Limits): boolean => state.steps < limits.maxSteps
+export const mayAskAgain = (state: TurnState, limits: Pick<Limits, "maxSteps">): boolean =>
+  state.steps < limits.maxSteps
 
 const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Limits): Next => {
   if (state.cut) {
@@ -252,7 +259,7 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
   if (call === undefined) return state
   const pending = state.pending.filter((other) => other !== call)
   const overLimit = entry.errorCode === callLimitCode
-  const iteration = [...state.iteration, `${entry.name}\n${entry.text.slice(0, iterationSampleChars)}`]
+  const iteration = [...state.iteration, Repetition.made(call, entry)]
   const done = pending.length === 0
   const unreadable = entry.outcome === "invalid" && (state.cut || Result.isFailure(Arguments.read(call.arguments)))
   const next: TurnState = {
@@ -268,7 +275,8 @@ const applyResult = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Tool
     format: formatOf(entry) ?? state.format,
     unreadableResponses: entry.outcome === "completed" ? 0 : state.unreadableResponses + (unreadable && done ? 1 : 0),
     iteration: done ? [] : iteration,
-    iterations: done ? [...state.iterations, iteration.join("\n\n")].slice(-maxRepeatedIterations) : state.iterations,
+    iterations: done ? [...state.iterations, iteration].slice(-Repetition.remembered) : state.iterations,
+    guided: done ? false : state.guided,
     lastOutput: entry.text
   }
   return countFailure(next, entry)
@@ -308,11 +316,12 @@ const formatOf = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): Entry.An
   return decoded._tag === "Some" ? decoded.value : undefined
 }
 
-const repeats = (iterations: ReadonlyArray<string>): boolean =>
-  iterations.length === maxRepeatedIterations && iterations.every((one) => one === iterations[0])
+const repetitionWarning = ({ times }: Repetition.Circle): string =>
+  `You have made the same calls ${times} times and got the same results. Calling again will not change them, and more of the same ends the turn. ` +
+  "Work with what you have, try something else, or tell the person what is in the way."
 
-const repetitionNotice = (state: TurnState): string =>
-  `I stopped because the same step gave the same result ${maxRepeatedIterations} times in a row ` +
+const repetitionNotice = (state: TurnState, { times }: Repetition.Circle): string =>
+  `I stopped because the same step gave the same result ${times} times ` +
   `(${state.toolsUsed.slice(-fallbackTools).join(", ")}). The last result was:\n${clip(state.lastOutput, fallbackSampleChars)}`
 
 const clip = (text: string, max: number): string =>

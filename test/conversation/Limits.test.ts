@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as AiError from "effect/ai/AiError"
@@ -9,6 +11,7 @@ import { end, fail, finish, never, reasoning, ScriptedModel, text, toolCall } fr
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import { CurrentDatetime } from "../../src/tools/utility/CurrentDatetime.ts"
 import * as Fixtures from "./Fixtures.ts"
@@ -50,18 +53,6 @@ describe("a turn ends", () => {
         results.map(([, result]) => result),
         [...Array<string>(10).fill("completed"), ...Array<string>(5).fill("skipped")]
       )
-    })
-  )
-
-  it.effect("when the same step gives the same three times", () =>
-    Effect.gen(function* () {
-      const outcome = yield* say(
-        TestRuntime.layer({ scripts: () => [toolCall("look", { text: "same" })], tools: Fixtures.echo })
-      )
-      assert.deepStrictEqual(reasonOf(outcome.entries), ["repeated_iteration"])
-      assert.strictEqual(Fixtures.results(outcome.entries).length, 3)
-      assert.include(outcome.answer, "look")
-      assert.include(outcome.answer, "same")
     })
   )
 
@@ -402,6 +393,114 @@ describe("a turn goes on", () => {
       )
       assert.strictEqual(outcome.answer, "fine")
       assert.strictEqual(Fixtures.results(outcome.entries).length, 8)
+    })
+  )
+})
+
+const Progress = Tool.make("progress", {
+  description: "How far the work is.",
+  parameters: Schema.Struct({}),
+  success: Schema.Struct({ done: Schema.Int }),
+  failure: Tool.NoFailure,
+  limits: { timeout: "1 second", output: { maxChars: 100 } },
+  cancellation: "interruptible",
+  replay: "safe",
+  capabilities: [],
+  polling: true
+})
+
+const Run = Tool.make("run", {
+  description: "Runs a command.",
+  parameters: Schema.Struct({ command: Schema.String, label: Schema.String }),
+  success: Schema.Struct({ output: Schema.String }),
+  failure: Tool.NoFailure,
+  limits: { timeout: "1 second", output: { maxChars: 100 } },
+  cancellation: "interruptible",
+  replay: "unknown",
+  capabilities: [],
+  identifiedBy: ["command"]
+})
+
+/** What a model that goes in circles asks for, response by response, and what comes of it. */
+const circling = Effect.fnUntraced(function* (respond: (index: number) => Scripted.Step) {
+  let calls = 0
+  const note = <A>(said: A) => Effect.sync(() => (calls++, said))
+  const outcome = yield* say(
+    TestRuntime.layer({
+      scripts: ({ index }) => (index < 50 ? [respond(index)] : [text("enough")]),
+      settings: { llm: { max_tool_iterations: 60 } },
+      tools: Layer.mergeAll(
+        Fixtures.tools(({ text, tool }) => note(tool === "look" && text.startsWith("echo") ? text : "nothing")),
+        ToolRegistry.layer([Progress, Run], {
+          progress: () => note({ done: 1 }),
+          run: () => note({ output: "ok" })
+        })
+      )
+    })
+  )
+  const warnings = outcome.entries.filter((entry) => entry._tag === "Guidance").map((entry) => entry.text)
+  return { calls, warnings, outcome, reason: reasonOf(outcome.entries)[0] }
+})
+
+describe("F141 a model that makes the same call with the same result, again and again", () => {
+  it.effect("is warned the second time, and stopped the third", () =>
+    Effect.gen(function* () {
+      const { calls, outcome, reason, warnings } = yield* circling(() => toolCall("look", { text: "echo" }))
+      assert.deepStrictEqual([calls, warnings.length, reason], [3, 1, "repeated_iteration"])
+      assert.deepStrictEqual([outcome.state, outcome.failure?.code], ["failed", "turn:repeated_iteration"])
+      assert.include(warnings[0] ?? "", "2 times")
+      assert.include(outcome.answer, "look")
+      assert.include(outcome.answer, "echo")
+    })
+  )
+
+  it.effect("is found out when it does two things in turn, or three", () =>
+    Effect.gen(function* () {
+      for (const period of [2, 3]) {
+        const { calls, reason, warnings } = yield* circling((index) =>
+          toolCall("look", { text: `echo ${index % period}` })
+        )
+        assert.deepStrictEqual([calls, warnings.length, reason], [3 * period, 1, "repeated_iteration"])
+      }
+    })
+  )
+
+  it.effect("is found out, later, when it changes only a label", () =>
+    Effect.gen(function* () {
+      const { calls, reason, warnings } = yield* circling((index) =>
+        toolCall("run", { command: "ls", label: `List files, try ${index}` })
+      )
+      assert.deepStrictEqual([calls, warnings.length, reason], [8, 1, "repeated_iteration"])
+    })
+  )
+
+  it.effect("is found out, later, when it goes on looking where nothing is", () =>
+    Effect.gen(function* () {
+      const { calls, reason, warnings } = yield* circling((index) => toolCall("look", { text: `place ${index}` }))
+      assert.deepStrictEqual([calls, warnings.length, reason], [8, 1, "repeated_iteration"])
+    })
+  )
+
+  it.effect("is let be when it changes fifty things, each with the same word of success", () =>
+    Effect.gen(function* () {
+      const { calls, outcome, warnings } = yield* circling((index) => toolCall("pay", { text: `person ${index}` }))
+      assert.deepStrictEqual([calls, warnings.length, outcome.answer], [50, 0, "enough"])
+    })
+  )
+
+  it.effect("is let be with a tool that is made for it", () =>
+    Effect.gen(function* () {
+      const { calls, outcome, warnings } = yield* circling(() => toolCall("progress"))
+      assert.deepStrictEqual([calls, warnings.length, outcome.answer], [50, 0, "enough"])
+    })
+  )
+
+  it.effect("is let be when it waits between two looks", () =>
+    Effect.gen(function* () {
+      const { calls, outcome, warnings } = yield* circling((index) =>
+        index % 2 === 0 ? toolCall("look", { text: "echo" }) : toolCall("progress")
+      )
+      assert.deepStrictEqual([calls, warnings.length, outcome.answer], [50, 0, "enough"])
     })
   )
 })

@@ -6,7 +6,11 @@ import * as Entries from "./Entries.ts"
 
 const { ended, folded, request, response, result, resumed, started, turn, user } = Entries
 
-const limits: TurnState.Limits = { maxSteps: 5, maxToolCalls: 6 }
+const limits: TurnState.Limits = {
+  maxSteps: 5,
+  maxToolCalls: 6,
+  toolOf: () => ({ polling: false, replay: "safe", identifiedBy: [] })
+}
 
 const fold = (entries: ReadonlyArray<Entry.Entry>) => entries.reduce(TurnState.apply, TurnState.initial(turn(1)))
 const next = (...entries: ReadonlyArray<Entry.Entry>) => TurnState.next(fold([user(1), started(), ...entries]), limits)
@@ -112,6 +116,15 @@ describe("what comes next", () => {
       "all its steps and an answer",
       [1, 2, 3, 4].flatMap((n) => [response(n, calls(n)), result(n)]).concat(response(5)),
       "Answered"
+    ],
+    ["the same step twice", [1, 2].flatMap((n) => [response(n, calls(n)), result(n, { text: "same" })]), "Guide"],
+    [
+      "the same step twice, and the correction",
+      [
+        ...[1, 2].flatMap((n) => [response(n, calls(n)), result(n, { text: "same" })]),
+        { _tag: "Guidance", turnId: turn(1), text: "" }
+      ],
+      "AskModel"
     ],
     [
       "the same step three times",

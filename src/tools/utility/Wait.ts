@@ -15,5 +15,6 @@ export const Wait = Tool.make("wait", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
-  identifiedBy: ["milliseconds"]
+  identifiedBy: ["milliseconds"],
+  polling: true
 })
