@@ -11,7 +11,8 @@ import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { build, type BuildOptions } from "rolldown"
+import { build, type BuildOptions, type OutputOptions } from "rolldown"
+import { ascii, builtins } from "./Startup.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const dist = join(root, "dist")
@@ -31,7 +32,7 @@ const outside: Record<string, string> = {
   redis: "optional"
 }
 
-const bundle = (folder: string, options: BuildOptions): BuildOptions => ({
+const bundle = (folder: string, options: BuildOptions, output: OutputOptions): BuildOptions => ({
   cwd: root,
   platform: "node",
   logLevel: "warn",
@@ -42,17 +43,22 @@ const bundle = (folder: string, options: BuildOptions): BuildOptions => ({
     // Flat, so that every file of the bundle is two levels below the package (layers/config/PackageRoot.ts).
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    minify: "dce-only"
+    ...output
   }
 })
 
 if (import.meta.main) {
   rmSync(dist, { recursive: true, force: true })
   const { output } = await build(
-    bundle("cli", { input: { main: "layers/cli/main.ts" }, external: Object.keys(outside) })
+    bundle(
+      "cli",
+      { input: { main: "layers/cli/main.ts" }, external: Object.keys(outside), plugins: [builtins, ascii] },
+      // What is read at every start is small. Names stay, since a report of a defect shows them.
+      { comments: false, minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } } }
+    )
   )
   notices(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
-  await build(bundle("lib", { input: entries, external: /^(?!\.|\/|[A-Za-z]:)/ }))
+  await build(bundle("lib", { input: entries, external: /^(?!\.|\/|[A-Za-z]:)/ }, { minify: "dce-only" }))
   declarations()
 }
 

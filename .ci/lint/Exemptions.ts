@@ -14,8 +14,9 @@ export interface Exemption {
 export const exemptions: ReadonlyArray<Exemption> = [
   {
     files: ["layers/cli/bin.js"],
-    rules: ["no-console"],
-    reason: "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words."
+    rules: ["no-console", "no-process-env", "no-try"],
+    reason:
+      "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words and to find the cache of compiled code."
   },
   {
     files: ["layers/config/Environment.ts"],

@@ -2,8 +2,10 @@
 // The `troupe` command. Plain JavaScript that old versions of Node can read, so that they get a sentence instead of a
 // stack trace. In a checkout it runs the sources (main.ts is beside this file), in the installed package the bundle.
 import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import module from "node:module"
+import { homedir } from "node:os"
+import { isAbsolute, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const oldest = [22, 19]
@@ -23,8 +25,7 @@ function isNewEnough(version) {
 }
 
 function start() {
-  // Compiled code is kept in the temporary directory of the system: the second start is faster.
-  if (typeof module.enableCompileCache === "function") module.enableCompileCache()
+  keepCompiled()
   silence("SQLite is an experimental feature")
   if (!inCheckout && !existsSync(bundle)) {
     console.error("troupe: the package is incomplete: dist/cli/main.js is missing. Install it again.")
@@ -34,6 +35,29 @@ function start() {
     console.error(error)
     process.exit(1)
   })
+}
+
+/**
+ * Compiled code is kept for the next start, which is faster by a third. It is kept in the user's own cache and not in the
+ * temporary directory, where Node would keep it: whoever else can write there could put other code in its place.
+ */
+function keepCompiled() {
+  try {
+    const base = cacheBase()
+    const folder = join(base, "troupe")
+    // One by one: where a folder above is missing or on a file system that cannot have folders, nothing is kept.
+    for (const path of [base, folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
+    module.enableCompileCache(folder)
+  } catch {
+    // Starting is slower and works.
+  }
+}
+
+function cacheBase() {
+  const { LOCALAPPDATA, XDG_CACHE_HOME = "" } = process.env
+  if (isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME
+  if (process.platform === "win32") return LOCALAPPDATA ?? join(homedir(), "AppData", "Local")
+  return join(homedir(), ...(process.platform === "darwin" ? ["Library", "Caches"] : [".cache"]))
 }
 
 /**

@@ -1,68 +1,16 @@
-/**
- * Traces, metrics and logs to a collector that speaks OTLP, where the settings name one. Everything that leaves has its
- * secrets masked at the last step, whatever part of the program wrote it.
- *
- * A collector that is away, slow or full costs what was gathered meanwhile and nothing else.
- */
-import * as Duration from "effect/Duration"
+/** What this process tells others of itself by its own doing: an export to a collector, where the settings name one. */
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import * as Otlp from "effect/observability/Otlp"
-import * as Record from "effect/Record"
-import * as Redacted from "effect/Redacted"
 import { Settings } from "../../src/config/Settings.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
-import { version } from "../cli/Version.ts"
+import type { Redactor } from "../../src/observability/Redactor.ts"
 
-/** How long one request to the collector may take; without an end, what is gathered would grow behind one that hangs. */
-const requestTimeout = Duration.seconds(5)
-
-/** Nothing is exported unless `[observability].otlp_endpoint` is set. */
+/** Nothing is exported, and no code for it loaded, unless `[observability].otlp_endpoint` is set. */
 export const layer: Layer.Layer<never, never, Settings | Redactor> = Layer.unwrap(
-  Effect.map(Settings, ({ observability }) => {
-    const { otlp_endpoint: endpoint, otlp_headers: headers, otlp_interval_seconds: interval } = observability
-    if (endpoint === undefined) return Layer.empty
-    return Otlp.layerJson({
-      baseUrl: endpoint,
-      headers: Record.map(headers, Redacted.value),
-      resource: { serviceName: observability.service_name, serviceVersion: version },
-      loggerExportInterval: interval,
-      metricsExportInterval: interval,
-      tracerExportInterval: interval,
-      shutdownTimeout: "1 second"
-    }).pipe(Layer.provide(masked), Layer.provide(FetchHttpClient.layer))
-  })
-)
-
-const masked = Layer.effect(
-  HttpClient.HttpClient,
   Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    const redactor = yield* Redactor
-    return client.pipe(
-      HttpClient.mapRequest((request) => HttpClientRequest.setBody(request, mask(request.body, redactor))),
-      HttpClient.transform(giveUp)
-    )
+    const { observability } = yield* Settings
+    const { otlp_endpoint: endpoint } = observability
+    if (endpoint === undefined) return Layer.empty
+    const Exporter = yield* Effect.promise(() => import("./Exporter.ts"))
+    return Exporter.layer(endpoint, observability)
   })
 )
-
-const mask = (body: HttpBody.HttpBody, redactor: Redactor["Service"]): HttpBody.HttpBody =>
-  body._tag === "Uint8Array"
-    ? HttpBody.text(redactor.text(new TextDecoder().decode(body.body)), body.contentType)
-    : body
-
-const giveUp = <A, E, R>(response: Effect.Effect<A, E, R>, request: HttpClientRequest.HttpClientRequest) =>
-  Effect.timeoutOrElse(response, {
-    duration: requestTimeout,
-    orElse: () =>
-      Effect.fail(
-        new HttpClientError.HttpClientError({
-          reason: new HttpClientError.TransportError({ request, description: "The collector did not answer in time" })
-        })
-      )
-  })

@@ -10,9 +10,10 @@ import { version } from "../../layers/cli/Version.ts"
 const pretend = (node: string) =>
   `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"${node}"}})`
 
-const run = (bin: string, node?: string) =>
+const run = (bin: string, node?: string, env: NodeJS.ProcessEnv = {}) =>
   spawnSync(process.execPath, [...(node === undefined ? [] : ["--import", pretend(node)]), bin, "--version"], {
-    encoding: "utf8"
+    encoding: "utf8",
+    env: { ...process.env, ...env }
   })
 
 /** A folder with the command and nothing else of the package. */
@@ -95,6 +96,44 @@ describe("troupe", () => {
       assert.strictEqual(status, 1)
       assert.include(stderr, "broken bundle")
     }))
+
+  describe("keeps compiled code", () => {
+    const kept = "console.log((await import('node:module')).getCompileCacheDir() ?? 'nowhere')"
+    const where = (base: (folder: string) => string) => {
+      const folder = mkdtempSync(join(tmpdir(), "troupe-bin-cache-"))
+      const seen: Array<string> = []
+      writeFileSync(join(folder, "file"), "")
+      const env = { XDG_CACHE_HOME: base(folder), HOME: join(folder, "home"), NODE_COMPILE_CACHE: undefined }
+      try {
+        installed(kept, (bin) => seen.push(run(bin, undefined, env).stdout.trim().replace(folder, "")))
+        return seen[0] ?? ""
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    }
+
+    it("in the user's cache", () =>
+      assert.match(
+        where((folder) => join(folder, "cache")),
+        /^.cache.troupe./
+      ))
+    // The home of this process is not there.
+    it("nowhere else", () =>
+      assert.strictEqual(
+        where(() => "relative"),
+        "nowhere"
+      ))
+    it("nowhere when the cache cannot be written", () =>
+      assert.strictEqual(
+        where((folder) => join(folder, "file")),
+        "nowhere"
+      ))
+    it("nowhere when the cache cannot be made", () =>
+      assert.strictEqual(
+        where(() => "/proc/none/cache"),
+        "nowhere"
+      ))
+  })
 
   it("in a checkout, runs again on the Node it carries, with its arguments and its exit code", () =>
     rerun(`console.log(process.argv[2]); process.exitCode = 7`).then((result) =>

@@ -54,14 +54,26 @@ describe("what a program loads", () => {
   ]) {
     it.live(`${command} does not load the daemon`, () =>
       Effect.gen(function* () {
-        const { modules } = yield* graph(`layers/cli/${command}.ts`, { lazy: false })
+        const { builtins, modules } = yield* graph(`layers/cli/${command}.ts`, { lazy: false })
         const server = modules.filter((id) =>
           /[/]layers[/](daemon|conversation|turn|model|tool|tools|thread|runtime)[/]|NodeHttpServer|effect[/]dist[/](cluster|sql|ai)[/]/.test(
             id
           )
         )
         assert.deepStrictEqual(server, [])
+        assert.notInclude(builtins, "node:sqlite")
       })
     )
   }
+
+  it.live("the daemon does not load what only some installations use", () =>
+    Effect.gen(function* () {
+      const { modules } = yield* graph("layers/cli/commands/Daemon.ts", { lazy: false })
+      assert.isAbove(modules.length, 200)
+      assert.deepStrictEqual(
+        modules.filter((id) => /node_modules[/](openai|undici)[/]|[/]Otlp/.test(id)),
+        []
+      )
+    })
+  )
 })
