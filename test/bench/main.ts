@@ -5,7 +5,11 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   turn: () => import("./TurnOverhead.ts"),
   daemon: () => import("./Daemon.ts"),
   load: () => import("./Load.ts"),
-  idle: () => import("./IdleConversations.ts")
+  idle: () => import("./IdleConversations.ts"),
+  known: () => import("./KnownThreads.ts"),
+  request: () => import("./FirstRequest.ts"),
+  rpc: () => import("./Rpc.ts"),
+  recovery: () => import("./Recovering.ts")
 }
 
 const args = process.argv.slice(2)
