@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import * as AwakeTime from "../../src/AwakeTime.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import { Deliveries } from "../../src/channel/Deliveries.ts"
 import * as DeliveryMetrics from "../../src/channel/DeliveryMetrics.ts"
@@ -108,7 +109,7 @@ type Deliver = NonNullable<Channels.Channel["deliver"]>
 /** One attempt; whatever happens, its end is written down. */
 const carry = (outbox: Outbox.Outbox["Service"], options: Options, deliver: Deliver, delivery: Outbox.Delivery) =>
   Effect.suspend(() => deliver(delivery)).pipe(
-    Effect.timeoutOption(options.timeout),
+    AwakeTime.timeoutOption(options.timeout),
     Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
     Effect.onExit((exit) =>
       Effect.andThen(note(delivery, exit), persistently(record(outbox, options, delivery, exit)))

@@ -5,15 +5,23 @@
  * incarnation was left behind by a process that died, and nobody knows whether the channel got it.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Outbox from "../../src/channel/Outbox.ts"
 import type * as Ids from "../../src/Ids.ts"
+import * as Monotonic from "../../src/Monotonic.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as WellFormed from "../../src/thread/WellFormed.ts"
 import * as Defects from "../storage/Defects.ts"
 import * as OutboxRows from "./OutboxRows.ts"
+
+/** No reply waits for longer, so one that would has been put off by a process whose time of day was ahead. */
+const longestWait = Duration.toMillis("25 hours")
+
+/** Less than this is what a time server corrects all the time. */
+const setBackMillis = 1000
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -46,14 +54,33 @@ const make = Effect.gen(function* () {
       )
     )
 
+  /** How far the time of day is ahead of the time that passed. */
+  const lead = Effect.zipWith(Clock.currentTimeMillis, Monotonic.millis, (now, passed) => now - passed)
+  let lastLead = yield* lead
+
+  // What waits until a time of day would wait for longer when that is set back.
+  const keepWaits = Effect.gen(function* () {
+    const leadNow = yield* lead
+    const setBack = Math.round(lastLead - leadNow)
+    if (setBack >= setBackMillis) {
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.logInfo("The time of day was set back; replies that wait are not kept for longer", {
+        millis: setBack
+      })
+      yield* sql`UPDATE outbox SET next_attempt_at = next_attempt_at - ${setBack} WHERE ${open} AND next_attempt_at > ${now}`
+    }
+    lastLead = leadNow
+  })
+
   const take = Effect.fn("Outbox.take")(function* (channel: string, limit: number) {
+    yield* keepWaits
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<OutboxRows.Row>`
       UPDATE outbox SET state = 'sending', sender = ${me}, attempts = attempts + 1,
         in_doubt = CASE WHEN state = 'sending' THEN 1 ELSE in_doubt END
       WHERE ord IN (
         SELECT ord FROM outbox AS head
-        WHERE channel = ${channel} AND ${open} AND held = 0 AND next_attempt_at <= ${now} AND (state = 'pending' OR sender <> ${me})
+        WHERE channel = ${channel} AND ${open} AND held = 0 AND (next_attempt_at <= ${now} OR next_attempt_at > ${now + longestWait}) AND (state = 'pending' OR sender <> ${me})
           AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.thread_id = head.thread_id AND earlier.channel = head.channel

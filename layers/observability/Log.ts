@@ -120,12 +120,14 @@ const makeLogger = Effect.fnUntraced(function* (
   }
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
+  // Not the time of day: set back, it would keep a window open for as long.
+  const passed = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
   yield* Effect.addFinalizer(() => Effect.sync(() => flush(now(), Number.POSITIVE_INFINITY)))
-  yield* Effect.sync(() => flush(now(), now())).pipe(Effect.repeat(Schedule.spaced("5 seconds")), Effect.forkScoped)
+  yield* Effect.sync(() => flush(now(), passed())).pipe(Effect.repeat(Schedule.spaced("5 seconds")), Effect.forkScoped)
   return Logger.make((event) => {
     const line = toLine(event, redactor)
-    flush(line.time, line.time)
-    if (folding.admit(LogLine.identity(line), line, line.time)) write(line)
+    flush(line.time, passed())
+    if (folding.admit(LogLine.identity(line), line, passed())) write(line)
   })
 })
 

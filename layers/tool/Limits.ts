@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Semaphore from "effect/Semaphore"
+import * as AwakeTime from "../../src/AwakeTime.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
@@ -45,11 +46,11 @@ const count = ({ registration: { tool }, tools }: Invocation): ToolError.ToolLim
 }
 
 const timed = <A>(tool: Tool.Any, effect: Effect.Effect<A, Tool.Failure>): Effect.Effect<A, Tool.Failure> =>
-  Effect.timeoutOrElse(effect, {
+  AwakeTime.timeoutOrElse({
     duration: tool.limits.timeout,
     orElse: () =>
       Effect.fail(new ToolError.ToolTimeout({ tool: tool.name, timeoutMillis: Duration.toMillis(tool.limits.timeout) }))
-  })
+  })(effect)
 
 /**
  * Neither the caller nor a cancel interrupts an atomic tool: it is waited for. Its own deadline does, from within, and it
@@ -68,7 +69,7 @@ const untilDeadline = (
       let expired = false
       const fiber = yield* Effect.forkChild(effect)
       const deadline = yield* Effect.forkChild(
-        Effect.sleep(tool.limits.timeout).pipe(
+        AwakeTime.sleep(tool.limits.timeout).pipe(
           Effect.andThen(
             Effect.sync(() => {
               expired = true

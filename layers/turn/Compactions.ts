@@ -9,6 +9,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as AwakeTime from "../../src/AwakeTime.ts"
 import type * as Event from "../../src/event/Event.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
@@ -126,7 +127,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       material,
       attempt.budget === undefined ? materialTokens : Math.max(leastMaterialTokens, Math.floor(attempt.budget / 2))
     ).pipe(
-      Effect.timeoutOption(settings.timeout),
+      AwakeTime.timeoutOption(settings.timeout),
       Effect.map(
         Option.match({
           onNone: () => notPerformed("timeout", notWithin(settings.timeout)),
@@ -183,7 +184,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
   ) {
     const found = yield* compact(History.promptBefore(session.entries(), plan.keepFrom, given.model)).pipe(
       Effect.provideService(PromptCache.Key, session.run.thread.id),
-      Effect.timeoutOption(settings.timeout),
+      AwakeTime.timeoutOption(settings.timeout),
       Effect.map(Option.getOrElse(() => notPerformed("timeout", notWithin(settings.timeout)))),
       Effect.catch((error) => Effect.succeed(failed(error)))
     )

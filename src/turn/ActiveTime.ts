@@ -1,4 +1,4 @@
-/** The time a turn has worked: the time that passed, less the time it waited for a person. */
+/** The time a turn has worked: the time that passed, less the time it waited for a person or the process stood still. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -24,6 +24,9 @@ export interface ActiveTime {
   readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | TurnTimedOut, R>
 }
 
+/** How often the clock is looked at. When the process stood still between two looks, it has worked for no longer than this. */
+const lookMillis = 1000
+
 /** `before`: milliseconds that earlier lives of the process have spent. */
 export const make = (limit: Duration.Duration, before: number): ActiveTime => {
   const limitMillis = Math.round(Duration.toMillis(limit))
@@ -31,11 +34,16 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
   const working = Latch.makeUnsafe(true)
   let waits = 0
   let spent = before
-  /** Since when the clock runs; undefined while it stands still. */
+  /** When the clock was looked at last; undefined while it stands still. */
   let since: number | undefined
 
+  const look = (now: number) => {
+    if (since === undefined) return
+    spent += Math.min(now - since, lookMillis)
+    since = now
+  }
   const stand = (now: number) => {
-    if (since !== undefined) spent += now - since
+    look(now)
     since = undefined
   }
   const begin = Effect.map(Monotonic.millis, (now) => {
@@ -48,11 +56,14 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
     since = now
     working.openUnsafe()
   })
-  const soFar = Effect.map(Monotonic.millis, (now) => spent + (since === undefined ? 0 : now - since))
+  const soFar = Effect.map(Monotonic.millis, (now) => {
+    look(now)
+    return spent
+  })
   const watch: Effect.Effect<never, TurnTimedOut> = Effect.flatMap(Effect.andThen(working.await, soFar), (millis) =>
     millis >= limitMillis
       ? Effect.fail(new TurnTimedOut({ limitMillis }))
-      : Effect.andThen(Effect.sleep(limitMillis - millis), watch)
+      : Effect.andThen(Effect.sleep(Math.min(lookMillis, limitMillis - millis)), watch)
   )
   return {
     spent: soFar,

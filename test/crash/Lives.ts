@@ -38,7 +38,10 @@ const freePort = (): Promise<number> =>
   })
 
 /** A directory with the settings of a process that talks to this world. */
-export const place = async (world: string, options: { readonly turns?: number } = {}): Promise<Place> => {
+export const place = async (
+  world: string,
+  options: { readonly turns?: number; readonly turnSeconds?: number } = {}
+): Promise<Place> => {
   const directory = mkdtempSync(join(tmpdir(), "troupe-crash-"))
   const port = await freePort()
   writeFileSync(
@@ -58,7 +61,7 @@ api_key = "none"
 sweep_interval_seconds = 1
 shutdown_grace_seconds = 1
 turn_crash_limit = 1000
-agent_timeout_seconds = 600
+agent_timeout_seconds = ${options.turnSeconds ?? 600}
 conversation_idle_seconds = 2
 max_concurrent_turns = ${options.turns ?? 64}
 [tools.approval]

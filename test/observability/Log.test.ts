@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
 import * as Log from "../../layers/observability/Log.ts"
 import * as RotatingFile from "../../layers/observability/RotatingFile.ts"
 import { Environment } from "../../src/config/Environment.ts"
@@ -16,6 +17,7 @@ import * as Folding from "../../src/observability/Folding.ts"
 import * as LogLine from "../../src/observability/LogLine.ts"
 import * as Redactor from "../../src/observability/Redactor.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as ClockRig from "../rigs/ClockRig.ts"
 
 const Line = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 
@@ -91,6 +93,26 @@ describe("the log file", () => {
       }
       assert.include(text, `"inputTokens":12`)
     })
+  )
+
+  it.effect("F143: folds for as long when the time of day is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const rig = yield* ClockRig.ClockRig
+      const { lines } = yield* logged(
+        Effect.gen(function* () {
+          yield* Effect.logWarning("the disk is slow")
+          yield* rig.shiftTimeOfDay("-1 day")
+          yield* TestClock.adjust("9 seconds")
+          yield* Effect.logWarning("the disk is slow")
+          yield* TestClock.adjust("6 seconds")
+          yield* Effect.logWarning("the disk is slow")
+        })
+      )
+      assert.deepStrictEqual(
+        lines.map(({ msg }) => msg),
+        ["the disk is slow", "the disk is slow [again, 1 times]", "the disk is slow"]
+      )
+    }).pipe(Effect.provide(ClockRig.layer))
   )
 
   it.live("folds what is said again and again", () =>

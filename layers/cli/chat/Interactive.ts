@@ -2,7 +2,6 @@
  * A chat with a person at a terminal. Keys, items of the watch and changes of the window go into one queue; one loop takes
  * whatever is there, works out the next state, and draws once.
  */
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
+import * as Monotonic from "../../../src/Monotonic.ts"
 import * as Beginning from "../../../src/cli/Beginning.ts"
 import * as ChatScreen from "../../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
@@ -269,7 +269,7 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     const asked = state.view.questions[0]?.approvalId
     const text = yield* react(happening)
     const asking = state.view.questions[0]?.approvalId
-    if (asking !== undefined && asking !== asked) state.askedAt = yield* Clock.currentTimeMillis
+    if (asking !== undefined && asking !== asked) state.askedAt = yield* Monotonic.millis
     return text
   })
 

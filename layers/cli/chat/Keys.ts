@@ -1,13 +1,13 @@
 /** The keyboard, key by key. Ctrl+C is a key like any other while this is open. */
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import type * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { Terminal, UserInput } from "effect/Terminal"
+import * as Monotonic from "../../../src/Monotonic.ts"
 import type { Key } from "../../../src/cli/LineEditor.ts"
 
 /** A terminal whose keys never end the input by themselves. */
@@ -46,7 +46,7 @@ export const keyboard = Effect.fnUntraced(function* (from: Terminal) {
     const isEnter = !ready && !pasting && key.name === "enter"
     yield* Queue.offer(pressed, {
       key: isEnter ? { ...key, name: "return" } : key,
-      at: yield* Clock.currentTimeMillis
+      at: yield* Monotonic.millis
     })
   })
   yield* Stream.fromQueue(yield* from.readInput).pipe(

@@ -16,7 +16,7 @@ export const section = Key.key(
     agent_timeout_seconds: Key.key(
       Values.Seconds,
       120,
-      "Longest a turn may take; waiting for an approval does not count."
+      "Longest a turn may work; waiting for an approval does not count, nor does time in which the process was stopped."
     ),
     max_concurrent_turns: Key.key(
       Values.PositiveInt,
