@@ -13,7 +13,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { classifySqliteError, SqlError, UnknownError } from "effect/sql/SqlError"
 
@@ -33,13 +35,14 @@ export interface OpenOptions {
   readonly statementCacheSize: number
 }
 
-/** One open database. `query` is synchronous under the hood: it blocks the event loop for as long as SQLite works. */
+/** One open database. */
 export interface Handle {
+  /** Runs a statement at once: it blocks the event loop for as long as SQLite works. */
   readonly query: (
     sql: string,
     params: ReadonlyArray<unknown>,
     options: { readonly shape: RowShape; readonly safeIntegers: boolean; readonly cache: boolean }
-  ) => Effect.Effect<Outcome, SqlError>
+  ) => Exit.Exit<Outcome, SqlError>
   readonly isTransaction: () => boolean
   readonly backup: (destination: string) => Effect.Effect<void, SqlError>
   readonly close: Effect.Effect<void, SqlError>
@@ -141,24 +144,22 @@ const makeHandle = (database: DatabaseSync, options: OpenOptions, faults: typeof
   }
 
   return {
-    query: (sql, params, { cache, safeIntegers, shape }) =>
-      Effect.suspend(() => {
-        const failure = faults === undefined ? undefined : injected(sql)
-        if (failure !== undefined) return Effect.fail(failure)
-        const values: Array<SQLInputValue> = []
-        for (let index = 0; index < params.length; index++) {
-          const value = toSqlite(params[index])
-          if (value === undefined) return Effect.fail(unsupportedParameter(index, params[index]))
-          values.push(value)
-        }
-        return Effect.flatMap(
-          Effect.try({
-            try: () => run(sql, values, shape, safeIntegers, cache),
-            catch: (cause) => toSqlError(cause, "execute")
-          }),
-          (outcome) => (outcome === undefined ? Effect.fail(severalStatements) : Effect.succeed(outcome))
-        )
-      }),
+    query: (sql, params, { cache, safeIntegers, shape }) => {
+      const failure = faults === undefined ? undefined : injected(sql)
+      if (failure !== undefined) return Exit.fail(failure)
+      const values: Array<SQLInputValue> = []
+      for (let index = 0; index < params.length; index++) {
+        const value = toSqlite(params[index])
+        if (value === undefined) return Exit.fail(unsupportedParameter(index, params[index]))
+        values.push(value)
+      }
+      const done = Result.try({
+        try: () => run(sql, values, shape, safeIntegers, cache),
+        catch: (cause) => toSqlError(cause, "execute")
+      })
+      if (Result.isFailure(done)) return Exit.fail(done.failure)
+      return done.success === undefined ? Exit.fail(severalStatements) : Exit.succeed(done.success)
+    },
     isTransaction: () => database.isOpen && database.isTransaction,
     backup: (destination) =>
       Effect.asVoid(
@@ -200,6 +201,8 @@ const makeStatements = (database: DatabaseSync, capacity: number) => {
     prepare: (sql: string, cache: boolean): Prepared | undefined => {
       const found = cached.get(sql)
       if (found !== undefined) {
+        // While there is room, nothing goes, and the order says nothing.
+        if (cached.size < capacity) return found
         cached.delete(sql)
         cached.set(sql, found)
         return found
@@ -265,7 +268,10 @@ const toObjects = (rows: ReadonlyArray<unknown>, columns: ReadonlyArray<string>,
   rows.map((row) => {
     const values: ReadonlyArray<unknown> = Array.isArray(row) ? row : []
     const object: Record<string, unknown> = {}
-    for (const [index, name] of columns.entries()) object[name] = toJs(values[index], safeIntegers)
+    for (let index = 0; index < columns.length; index++) {
+      const name = columns[index]
+      if (name !== undefined) object[name] = toJs(values[index], safeIntegers)
+    }
     return object
   })
 

@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Schedule from "effect/Schedule"
@@ -155,45 +156,66 @@ const makeConnection = (
     if (refused() && (sql === begin || writes.test(sql))) return NodeSqlite.moved()
     return undoes.test(sql) ? undefined : log().failure()
   }
-  const observed = (sql: string, attempt: Effect.Effect<NodeSqlite.Outcome, SqlError>) => {
+  /** One try. It is one step of the fiber: this is the path of every statement of every message. */
+  const attempt = (
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    options: { readonly shape: NodeSqlite.RowShape; readonly safeIntegers: boolean; readonly cache: boolean }
+  ): Exit.Exit<NodeSqlite.Outcome, SqlError> => {
+    const refuse = refusal(sql)
+    const exit = refuse === undefined ? handle.query(sql, params, options) : Exit.fail(refuse)
     // Statements inside a transaction are in the log with its end, so only that counts.
-    const noted = Effect.tap(attempt, () =>
-      Effect.sync(() => {
-        if (!handle.isTransaction() && !leavesAsIs.test(sql)) log().wrote()
-      })
-    )
-    return observer === undefined ? noted : Effect.tapError(noted, (error) => Effect.sync(() => observer.failed(error)))
+    if (Exit.isSuccess(exit) && !handle.isTransaction() && !leavesAsIs.test(sql)) log().wrote()
+    return exit
   }
-  const query = (sql: string, params: ReadonlyArray<unknown>, shape: NodeSqlite.RowShape, cache: boolean) =>
-    Effect.withFiber<NodeSqlite.Outcome, SqlError>((fiber) => {
-      const safeIntegers = fiber.getRef(SqlClient.SafeIntegers)
-      const refuse = refusal(sql)
-      const attempt =
-        refuse === undefined ? handle.query(sql, params, { shape, safeIntegers, cache }) : Effect.fail(refuse)
+  const query = <A>(
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    { cache, read, shape }: Reading<A>
+  ): Effect.Effect<A, SqlError> =>
+    Effect.withFiber((fiber) => {
+      const options = { shape, cache, safeIntegers: fiber.getRef(SqlClient.SafeIntegers) }
       // Inside a transaction the write lock is already held, and a failed statement is the transaction's business.
-      if (handle.isTransaction() && sql !== "COMMIT") return observed(sql, attempt)
-      return observed(
-        sql,
-        Effect.catchIf(attempt, NodeSqlite.isBusy, () => whenFree(attempt, busyTimeout))
-      )
+      const patient = sql === "COMMIT" || !handle.isTransaction()
+      const first = attempt(sql, params, options)
+      if (Exit.isSuccess(first)) return Exit.succeed(read(first.value))
+      const again = Effect.suspend(() => attempt(sql, params, options))
+      const waited = patient ? Effect.catchIf(first, NodeSqlite.isBusy, () => whenFree(again, busyTimeout)) : first
+      const told =
+        observer === undefined ? waited : Effect.tapError(waited, (error) => Effect.sync(() => observer.failed(error)))
+      return Effect.map(told, read)
     })
-  const rows: SqlConnection.Connection["execute"] = (sql, params, transform) => {
-    const result = Effect.map(query(sql, params, "objects", true), toRows)
-    return transform === undefined ? result : Effect.map(result, transform)
-  }
+  const rows = (
+    cache: boolean,
+    transform: Parameters<SqlConnection.Connection["execute"]>[2]
+  ): Reading<ReadonlyArray<unknown>> => ({
+    shape: "objects",
+    cache,
+    read: transform === undefined ? toRows : (outcome) => transform(outcome.rows)
+  })
   return {
-    execute: rows,
+    execute: (sql, params, transform) => query(sql, params, rows(true, transform)),
     executeRaw: (sql, params) =>
-      Effect.map(query(sql, params, "objects", true), (outcome): unknown => outcome.changes ?? outcome.rows),
-    executeValues: (sql, params) => Effect.map(query(sql, params, "values", true), toValues),
-    executeValuesUnprepared: (sql, params) => Effect.map(query(sql, params, "values", false), toValues),
-    executeUnprepared: (sql, params, transform) => {
-      const result = Effect.map(query(sql, params, "objects", false), toRows)
-      return transform === undefined ? result : Effect.map(result, transform)
-    },
+      query(sql, params, {
+        shape: "objects",
+        cache: true,
+        read: (outcome): unknown => outcome.changes ?? outcome.rows
+      }),
+    executeValues: (sql, params) => query(sql, params, { shape: "values", cache: true, read: toValues }),
+    executeValuesUnprepared: (sql, params) => query(sql, params, { shape: "values", cache: false, read: toValues }),
+    executeUnprepared: (sql, params, transform) => query(sql, params, rows(false, transform)),
     // A cursor held open while its reader is slow would pin the log and let it grow without end: the rows are read at once.
-    executeStream: (sql, params, transform) => Stream.fromIterableEffect(rows(sql, params, transform))
+    executeStream: (sql, params, transform) =>
+      Stream.fromIterableEffect(query(sql, params, rows(true, transform)))
   }
+}
+
+/** What a statement's result is wanted as. */
+interface Reading<A> {
+  readonly shape: NodeSqlite.RowShape
+  /** Whether the statement is kept prepared. */
+  readonly cache: boolean
+  readonly read: (outcome: NodeSqlite.Outcome) => A
 }
 
 const writes = /^\s*(insert|update|delete|replace)\b/i
