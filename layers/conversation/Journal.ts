@@ -136,32 +136,34 @@ const make = Effect.gen(function* () {
     progress?: Journal.Progress
   ) {
     const now = yield* Clock.currentTimeMillis
-    yield* transaction(
+    return yield* transaction(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, entries.length, now, trimOf(entries))
         for (const entry of entries) yield* mustBeOfTurn("append", entry, running)
-        yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
+        const written = yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
         const work = workOf(entries)
-        if (running === null) return
+        if (running === null) return written
         yield* work === undefined
           ? noteProgress(sql, running, progress)
           : sql`UPDATE turns SET ${counted(sql, work)} ${worked(sql, progress)} WHERE id = ${running}`
+        return written
       })
     )
   })
 
   const endTurn = Effect.fn("Journal.endTurn")(function* (claim: Journal.Claim, end: TurnEnding) {
     const now = yield* Clock.currentTimeMillis
-    yield* transaction(
+    return yield* transaction(
       Effect.gen(function* () {
         const entries: ReadonlyArray<Entry.Entry> = [...end.entries, turnEnded(end)]
         const { first, running } = yield* allot(sql, claim, entries.length, now, trimOf(end.entries))
         yield* mustRun("endTurn", end.turnId, running)
         for (const entry of end.entries) yield* mustBeOfTurn("endTurn", entry, running)
-        yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
+        const written = yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
         yield* closeTurn(sql, end, now)
         yield* settleMessages(sql, end, now)
         yield* OutboxRows.insert(sql, claim.threadId, end.turnId, now, end.replies)
+        return written
       })
     )
   })

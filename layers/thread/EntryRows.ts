@@ -18,25 +18,37 @@ export interface Row {
   readonly created_at: number
 }
 
-/** Writes entries with the sequence numbers from `first` on, which the caller has allotted in the same transaction. */
+/**
+ * Writes entries with the sequence numbers from `first` on, which the caller has allotted in the same transaction. Gives them
+ * as they will be read.
+ */
 export const insert = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   thread: Ids.ThreadId,
   first: number,
   now: number,
   entries: ReadonlyArray<Entry.Entry>
-): Effect.fn.Return<void, SqlError> {
-  const rows: ReadonlyArray<Record<string, unknown>> = yield* Effect.forEach(entries, (entry, index) =>
-    Effect.map(encode(entry), (payload) => ({
+): Effect.fn.Return<ReadonlyArray<Entry.StoredEntry>, SqlError> {
+  const written: Array<Entry.StoredEntry> = []
+  const rows: Array<Record<string, unknown>> = []
+  for (const [index, entry] of entries.entries()) {
+    const text = yield* Effect.orDie(encodeEntry(entry))
+    const payload = WellFormed.json(text)
+    const seq = first + index
+    rows.push({
       thread_id: thread,
-      seq: first + index,
+      seq,
       turn_id: Entry.turnIdOf(entry) ?? null,
       kind: entry._tag,
       payload,
       created_at: now
-    }))
-  )
-  if (Arr.isReadonlyArrayNonEmpty(rows)) yield* sql`INSERT INTO thread_entries ${sql.insert(rows)}`
+    })
+    written.push(
+      payload === text ? { seq, at: now, entry } : yield* decode(thread, { seq, payload, created_at: now })
+    )
+  }
+  if (Arr.isArrayNonEmpty(rows)) yield* sql`INSERT INTO thread_entries ${sql.insert(rows)}`
+  return written
 })
 
 /** Reads a row back. A row that cannot be read is a defect which names the thread and the sequence number. */
@@ -48,7 +60,4 @@ export const decode = (thread: Ids.ThreadId, row: Row): Effect.Effect<Entry.Stor
 
 const json = Schema.fromJsonString(Entry.Entry)
 const decodeEntry = Schema.decodeUnknownEffect(json)
-const encodeEntry = Schema.encodeEffect(json)
-
-const encode = (entry: Entry.Entry): Effect.Effect<string> =>
-  Effect.orDie(Effect.map(encodeEntry(entry), WellFormed.json))
+const encodeEntry = Schema.encodeExit(json)

@@ -1,12 +1,11 @@
 /**
  * The running turn's hand on its thread: the log as far as it has been read, the state folded from it, and the writes.
  *
- * The log is the truth and is read back after every write, so that what other writers added in between (messages that were
- * accepted) is seen in its place. What earlier turns have read of it is not read again. A write and its reading back are never
- * torn apart by an interruption.
+ * The log is the truth. What the turn writes is taken in as the journal gives it back; where other writers added something in
+ * between (messages that were accepted), all of it is read, so that everything is seen in its place. What earlier turns have
+ * read is not read again. A write and its taking in are never torn apart by an interruption.
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Journal from "../../src/conversation/Journal.ts"
@@ -105,25 +104,32 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
   const committed = Effect.suspend(() =>
     events.publish({ _tag: "EntriesCommitted", threadId: run.thread.id, seq: log.nextSeq() - 1 })
   )
-  const write = <A>(writing: Effect.Effect<A, Journal.ClaimLost>) =>
-    Effect.uninterruptible(
-      Effect.tap(Patience.whileUnavailable(writing), () =>
-        Effect.andThen(Patience.whileUnavailable(refresh), committed)
-      )
-    )
-  /** Writes entries, notes how long the turn has worked, and counts them: what is on disk is counted. */
-  const journaled = (
-    added: ReadonlyArray<Entry.Entry>,
-    writing: (progress: Required<Journal.Progress>) => Effect.Effect<void, Journal.ClaimLost>
+  /** What was just written is next in the log, unless somebody else has written before it. */
+  const takeIn = (written: ReadonlyArray<Entry.StoredEntry>): Effect.Effect<void> => {
+    if (unreadable || written[0]?.seq !== log.nextSeq()) return Patience.whileUnavailable(refresh)
+    for (const stored of written) take(stored)
+    return Effect.void
+  }
+  const write = <A>(
+    writing: Effect.Effect<A, Journal.ClaimLost>,
+    entriesIn: (result: A) => ReadonlyArray<Entry.StoredEntry>
   ) =>
     Effect.uninterruptible(
-      Effect.tap(writeNoting(writing), () =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => TurnMetrics.journaled(about, added, now))
+      Effect.tap(Patience.whileUnavailable(writing), (result) => Effect.andThen(takeIn(entriesIn(result)), committed))
+    )
+  /** How long the turn has worked, noted with what is written. */
+  const noting = <A>(writing: (progress: Required<Journal.Progress>) => Effect.Effect<A, Journal.ClaimLost>) =>
+    Effect.flatMap(spent, (millis) => writing({ activeMillis: Math.round(millis) }))
+  /** Writes entries and counts them: what is on disk is counted. */
+  const journaled = (
+    writing: (progress: Required<Journal.Progress>) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, Journal.ClaimLost>
+  ) =>
+    Effect.uninterruptible(
+      Effect.flatMap(
+        write(noting(writing), (written) => written),
+        (written) => TurnMetrics.journaled(about, written)
       )
     )
-  /** A write that notes how long the turn has worked. */
-  const writeNoting = <A>(writing: (progress: Required<Journal.Progress>) => Effect.Effect<A, Journal.ClaimLost>) =>
-    write(Effect.flatMap(spent, (millis) => writing({ activeMillis: Math.round(millis) })))
 
   const enter = Effect.suspend(() => {
     const { begin, thread } = run
@@ -150,20 +156,21 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
     begin: Effect.suspend(() => {
       if (lives !== undefined) return Effect.succeed(lives)
       return run.begin._tag === "Start"
-        ? write(enter)
-        : Effect.uninterruptible(Effect.tap(write(enter), () => Metric.update(TurnMetrics.resumed, 1)))
+        ? write(enter, unseen)
+        : Effect.uninterruptible(Effect.tap(write(enter, unseen), () => Metric.update(TurnMetrics.resumed, 1)))
     }),
     leave: Effect.suspend(() =>
       lives === undefined || state.ended !== undefined
         ? Effect.void
         : Effect.flatMap(spent, (millis) => journal.suspendTurn(claim, turnId, { activeMillis: Math.round(millis) }))
     ),
-    append: (added) => journaled(added, (progress) => journal.append(claim, added, progress)),
-    fold: (messageIds) => writeNoting((progress) => journal.fold(claim, turnId, messageIds, progress)),
-    end: (ending) =>
-      journaled([...ending.entries, { _tag: "TurnEnded", turnId, state: ending.state }], (progress) =>
-        journal.endTurn(claim, { turnId, ...ending, ...progress })
+    append: (added) => journaled((progress) => journal.append(claim, added, progress)),
+    fold: (messageIds) =>
+      write(
+        noting((progress) => journal.fold(claim, turnId, messageIds, progress)),
+        unseen
       ),
+    end: (ending) => journaled((progress) => journal.endTurn(claim, { turnId, ...ending, ...progress })),
     publish: (event) =>
       Effect.suspend(() => {
         if (event._tag === "TurnStarted") {
@@ -175,3 +182,6 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
     announced: () => announced
   }
 }
+
+/** The messages that it takes up come before what it writes, and are still to be read. */
+const unseen = (): ReadonlyArray<Entry.StoredEntry> => []

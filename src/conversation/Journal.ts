@@ -134,13 +134,19 @@ export class Journal extends Context.Service<
       messageIds: ReadonlyArray<Ids.MessageId>,
       progress?: Progress
     ) => Effect.Effect<void, ClaimLost>
-    /** Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. */
+    /**
+     * Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. Gives them
+     * as they are read from now on: with their place in the log, and well-formed.
+     */
     readonly append: (
       claim: Claim,
       entries: ReadonlyArray<Entry.Entry>,
       progress?: Progress
-    ) => Effect.Effect<void, ClaimLost>
-    /** Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies. */
+    ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, ClaimLost>
+    /**
+     * Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies. Gives all that it
+     * added to the log, its end included, as `append` does.
+     */
     readonly endTurn: (
       claim: Claim,
       end: Progress & {
@@ -151,6 +157,6 @@ export class Journal extends Context.Service<
         readonly entries: ReadonlyArray<Entry.Entry>
         readonly replies: ReadonlyArray<Reply>
       }
-    ) => Effect.Effect<void, ClaimLost>
+    ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, ClaimLost>
   }
 >()("troupe/conversation/Journal") {}

@@ -92,13 +92,13 @@ export interface Turn {
   readonly startedAt: number | undefined
 }
 
-/** Counts entries that have just been written, at `now` (milliseconds since 1970). */
-export const journaled = (turn: Turn, entries: ReadonlyArray<Entry.Entry>, now: number): Effect.Effect<void> =>
+/** Counts entries that have just been written. */
+export const journaled = (turn: Turn, written: ReadonlyArray<Entry.StoredEntry>): Effect.Effect<void> =>
   Effect.map(Effect.context<never>(), (context) => {
-    for (const entry of entries) count(turn, entry, now, context)
+    for (const stored of written) count(turn, stored, context)
   })
 
-const count = (turn: Turn, entry: Entry.Entry, now: number, context: Context.Context<never>): void => {
+const count = (turn: Turn, { at, entry }: Entry.StoredEntry, context: Context.Context<never>): void => {
   const add = (metric: Metric.Counter<number>, attributes: Record<string, string>, amount = 1) =>
     Metric.withAttributes(metric, attributes).updateUnsafe(amount, context)
   const addTokens = (asked: Asked, usage: Entry.Usage) => {
@@ -129,6 +129,6 @@ const count = (turn: Turn, entry: Entry.Entry, now: number, context: Context.Con
     }
     case "TurnEnded":
       add(turns, { state: entry.state })
-      if (turn.startedAt !== undefined) turnSeconds.updateUnsafe((now - turn.startedAt) / 1000, context)
+      if (turn.startedAt !== undefined) turnSeconds.updateUnsafe((at - turn.startedAt) / 1000, context)
   }
 }

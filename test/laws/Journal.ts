@@ -686,9 +686,10 @@ const texts = (law: Law) => {
           data: { nested: [given, { [given]: given }] },
           durationMillis: 1
         }
-        yield* process.journal.append(claim, [result])
+        const appended = yield* process.journal.append(claim, [result])
         const failure = { code: "test:failed", message: given }
-        yield* process.journal.endTurn(claim, answered(turnId, { state: "failed", failure, replies: [reply(given)] }))
+        const end = answered(turnId, { state: "failed", failure, replies: [reply(given)] })
+        const ended = yield* process.journal.endTurn(claim, end)
 
         const entryAt = (from: number) =>
           Effect.map(process.threads.entries(threadId, { from, limit: 1 }), ({ entries }) => entries[0])
@@ -699,6 +700,7 @@ const texts = (law: Law) => {
           text: stored,
           data: { nested: [stored, { [stored]: stored }] }
         })
+        assert.deepStrictEqual([...appended, ...ended], [yield* entryAt(4), yield* entryAt(5)])
         const [delivery] = yield* process.outbox.take("push", 1)
         assert.strictEqual(delivery?.text, stored)
       })
