@@ -1,6 +1,6 @@
 /**
- * One client of the `openai` SDK for each provider, and the requests over it: sent, watched, read event by event, and aborted
- * when nobody reads them any more.
+ * One client of the `openai` SDK for each provider, and the requests over it: sent, watched, read, and aborted when nobody
+ * reads them any more.
  */
 import type * as AiError from "effect/ai/AiError"
 import * as Clock from "effect/Clock"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import OpenAI from "openai"
-import { Stream as SdkStream } from "openai/streaming"
+import * as Body from "./Body.ts"
 import * as OpenAiErrors from "./OpenAiErrors.ts"
 import type { Transport } from "./Transport.ts"
 import * as Watch from "./Watch.ts"
@@ -18,8 +18,8 @@ export interface Target extends OpenAiErrors.Target, Watch.Options {}
 
 /** The events of one answer. */
 export interface Events {
-  /** The next event as it came, or none at the end. */
-  readonly next: Effect.Effect<Option.Option<unknown>, AiError.AiError>
+  /** The next events as they came, at least one, or none at the end. */
+  readonly next: Body.Next<ReadonlyArray<unknown>>
 }
 
 export interface Client {
@@ -60,25 +60,21 @@ export const make = (
       )
       const watch = yield* Watch.make(target, abort)
       const clock = yield* Clock.Clock
-      const promised = <A>(run: () => Promise<A>): Effect.Effect<A, AiError.AiError> =>
-        Effect.tryPromise({
-          try: run,
-          catch: (thrown) => OpenAiErrors.fromThrown(thrown, target, clock.currentTimeMillisUnsafe())
-        })
-      const response = transport.watched(yield* watch.first(promised(() => send(sdk, path, body, abort.signal))), {
+      const broken = (thrown: unknown) => OpenAiErrors.fromThrown(thrown, target, clock.currentTimeMillisUnsafe())
+      const response = yield* watch.first(
+        Effect.tryPromise({ try: () => send(sdk, path, body, abort.signal), catch: broken })
+      )
+      const reader: Body.Reader = {
+        limits: transport.limits,
         onBytes: watch.onBytes,
-        onTooLarge: () => watch.fail(OpenAiErrors.tooLarge(target))
-      })
-      const contentType = response.headers.get("content-type") ?? ""
-      if (contentType.includes("json")) return { next: whole(watch.first(promised(() => read(response)))) }
-      if (!contentType.includes("event-stream")) return yield* OpenAiErrors.notTheProtocol(target)
-      const events = SdkStream.fromSSEResponse<unknown>(response, abort, sdk)[Symbol.asyncIterator]()
-      return {
-        next: eachOf(
-          watch,
-          promised(() => events.next())
-        )
+        broken,
+        tooLarge: () => OpenAiErrors.tooLarge(target),
+        unreadable: () => OpenAiErrors.unreadable(target)
       }
+      const contentType = response.headers.get("content-type") ?? ""
+      if (contentType.includes("json")) return { next: once(watch.first(Body.json(response, reader))) }
+      if (!contentType.includes("event-stream")) return yield* OpenAiErrors.notTheProtocol(target)
+      return { next: eachOf(watch, Body.events(response, reader)) }
     })
   }
 }
@@ -87,24 +83,23 @@ export const make = (
 const send = (sdk: OpenAI, path: string, body: object, signal: AbortSignal): Promise<Response> =>
   sdk.post(path, { body, signal }).asResponse()
 
-const read = (response: Response): Promise<unknown> => response.json()
-
 /** Not streaming, or a server that ignores `stream`: one event, the whole answer. Only the request's time bounds it. */
-const whole = (answer: Effect.Effect<unknown, AiError.AiError>): Events["next"] => {
+const once = (answer: Effect.Effect<unknown, AiError.AiError>): Events["next"] => {
   let taken = false
   return Effect.suspend(() => {
     if (taken) return Effect.succeedNone
     taken = true
-    return Effect.asSome(answer)
+    return Effect.map(answer, (value) => Option.some([value]))
   })
 }
 
-const eachOf = (watch: Watch.Watch, event: Effect.Effect<IteratorResult<unknown>, AiError.AiError>): Events["next"] => {
+const eachOf = (watch: Watch.Watch, events: Events["next"]): Events["next"] => {
+  const first = watch.first(events)
+  const later = watch.next(events)
   let started = false
-  return Effect.suspend(() => (started ? watch.next(event) : watch.first(event))).pipe(
-    Effect.map(({ done, value }) => {
-      started = true
-      return done === true ? Option.none() : Option.some(value)
-    })
-  )
+  return Effect.suspend(() => {
+    if (started) return later
+    started = true
+    return first
+  })
 }

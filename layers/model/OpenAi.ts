@@ -15,6 +15,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Pull from "effect/Pull"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Monotonic from "../../src/Monotonic.ts"
 import { encryptedReasoning, previousResponse, transportError } from "../../src/model/ModelError.ts"
@@ -158,9 +159,10 @@ const longestAnswer = 8_000_000
 /** How long to wait, after the server has said how the answer finished, for token counts and the end mark. */
 const patience = 2000
 
-/** The parts of the next event that has any; at the end, the closing parts. */
+/** The parts of the next events that have any; at the end, the closing parts. */
 const pull = (options: Options, events: Client.Events, collector: Answers.Collector) => {
   let closed = false
+  let failure: AiError.AiError | undefined
 
   const close = Effect.suspend(() => {
     closed = true
@@ -181,9 +183,9 @@ const pull = (options: Options, events: Client.Events, collector: Answers.Collec
   let left = patience
   const readRest = Effect.gen(function* () {
     const start = yield* Monotonic.millis
-    const event = yield* Effect.timeoutOption(events.next, left)
+    const next = yield* Effect.timeoutOption(events.next, left)
     left = Math.max(0, left - ((yield* Monotonic.millis) - start))
-    return Option.flatten(event)
+    return Option.flatten(next)
   }).pipe(Effect.catch(() => Effect.succeedNone))
 
   const read = Effect.suspend(() => {
@@ -197,23 +199,41 @@ const pull = (options: Options, events: Client.Events, collector: Answers.Collec
     }
   })
 
+  /** Reads events. What came before a failure is handed on first. */
+  const take = (events: ReadonlyArray<unknown>): ReadonlyArray<Part> => {
+    const parts: Array<Part> = []
+    for (const event of events) {
+      if (collector.state() === "complete" || failure !== undefined) break
+      Result.match(accept(options, collector, event), {
+        onFailure: (error) => void (failure = error),
+        onSuccess: (some) => void parts.push(...some)
+      })
+    }
+    return parts
+  }
+
   const chunk: Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, AiError.AiError> = Effect.gen(function* () {
+    if (failure !== undefined) return yield* failure
     if (closed) return yield* Cause.done()
-    const event = yield* read
-    const parts = Option.isNone(event) ? yield* close : yield* accept(options, collector, event.value)
+    const next = yield* read
+    const parts = Option.isNone(next) ? yield* close : take(next.value)
     return Arr.isReadonlyArrayNonEmpty(parts) ? parts : yield* chunk
   })
   return chunk
 }
 
-const accept = (options: Options, collector: Answers.Collector, event: unknown) => {
+const accept = (
+  options: Options,
+  collector: Answers.Collector,
+  event: unknown
+): Result.Result<ReadonlyArray<Part>, AiError.AiError> => {
   const read = collector.push(event)
   switch (read._tag) {
     case "Unreadable":
-      return Effect.fail(OpenAiErrors.notTheProtocol(options))
+      return Result.fail(OpenAiErrors.notTheProtocol(options))
     case "Failed":
-      return Effect.fail(OpenAiErrors.fromErrorValue(read.error, options))
+      return Result.fail(OpenAiErrors.fromErrorValue(read.error, options))
     case "Parts":
-      return collector.size() > longestAnswer ? Effect.fail(OpenAiErrors.tooLarge(options)) : Effect.succeed(read.parts)
+      return collector.size() > longestAnswer ? Result.fail(OpenAiErrors.tooLarge(options)) : Result.succeed(read.parts)
   }
 }

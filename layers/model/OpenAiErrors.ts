@@ -46,9 +46,6 @@ export const fromThrown = (thrown: unknown, target: Target, now: number): AiErro
     const status = typeof thrown.status === "number" ? thrown.status : statusOf(body)
     return aiError(fromStatus(status, body, target, retryAfterOf(thrown.headers, body?.message, now)))
   }
-  if (thrown instanceof SyntaxError) {
-    return transportError("stream-cut", `Provider "${target.provider}" sent a piece of an answer that cannot be read`)
-  }
   return transportError(
     "stream-cut",
     `The connection to provider "${target.provider}" broke before the answer was complete`
@@ -66,6 +63,10 @@ const aiError = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenA
 /** There is more of the answer than is read. */
 export const tooLarge = (target: Target): AiError.AiError =>
   transportError("response_too_large", `The answer of provider "${target.provider}" is larger than Troupe accepts`)
+
+/** A piece of the answer is no JSON. */
+export const unreadable = (target: Target): AiError.AiError =>
+  transportError("stream-cut", `Provider "${target.provider}" sent a piece of an answer that cannot be read`)
 
 /** The answer is not one of the protocol, e.g. a web page. */
 export const notTheProtocol = (target: Target): AiError.AiError =>

@@ -1,13 +1,10 @@
 /**
  * The HTTP side of the model adapters: a `fetch` for the SDK, over one pool of connections.
  *
- * It exists for five reasons. The built-in `fetch` gives up on a response after five silent minutes, which a local
- * model reading a long prompt exceeds; the deadlines here belong to the adapter. Only headers named in the settings
- * are sent, whatever the environment of the process says. The key is added here and nowhere else, so no error or log
- * of the SDK can contain it. And it counts the bytes received, so that keep-alive comments, which the SDK swallows,
- * count as signs of life. And it bounds what is read, before anything decodes it or waits for the end of a line.
- *
- * The first three belong to a provider, whose client is made once; the last two to a request.
+ * It exists for three reasons. The built-in `fetch` gives up on a response after five silent minutes, which a local model
+ * reading a long prompt exceeds; the deadlines here belong to the adapter. Only headers named in the settings are sent,
+ * whatever the environment of the process says. And the key is added here and nowhere else, so no error or log of the SDK can
+ * contain it. What is read of a successful answer is bounded by `Body`; here, what the SDK itself reads of another.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,7 +16,7 @@ import * as Undici from "undici"
 export interface Limits {
   /** Everything together. */
   readonly total: number
-  /** One line of an event stream: the SDK keeps it in memory until it ends. */
+  /** One line of an event stream, which is kept in memory until it ends. */
   readonly line: number
   /** The body of an answer that is not a success. It is cut there, and then not understood. */
   readonly errorBody: number
@@ -35,16 +32,8 @@ export interface Transport {
     readonly apiKey: Redacted.Redacted<string> | undefined
     readonly headers: Readonly<Record<string, Redacted.Redacted<string>>>
   }) => typeof globalThis.fetch
-  /** The same response with its body watched while it is read. */
-  readonly watched: (
-    response: Response,
-    options: {
-      /** Runs whenever something arrives. */
-      readonly onBytes: () => void
-      /** Runs when the response exceeds a limit; the rest of it is not read. */
-      readonly onTooLarge: () => void
-    }
-  ) => Response
+  /** For who reads the bodies. */
+  readonly limits: Limits
 }
 
 /** Opens a pool; it closes with the scope, cutting what is still running. */
@@ -66,7 +55,7 @@ export const make = (options: {
     ),
     (agent): Transport => ({
       fetch: fetchOver(agent, options.limits ?? defaultLimits),
-      watched: watchedWithin(options.limits ?? defaultLimits)
+      limits: options.limits ?? defaultLimits
     })
   )
 
@@ -106,36 +95,3 @@ const cutAt = (limit: number): TransformStream<Uint8Array, Uint8Array> => {
     }
   })
 }
-
-const watchedWithin =
-  (limits: Limits): Transport["watched"] =>
-  (response, { onBytes, onTooLarge }) => {
-    const exceeded = counter(limits, (response.headers.get("content-type") ?? "").includes("event-stream"))
-    const body = response.body?.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform: (chunk, controller) => {
-          onBytes()
-          if (exceeded(chunk)) {
-            onTooLarge()
-            controller.terminate()
-          } else controller.enqueue(chunk)
-        }
-      })
-    )
-    return new Response(body ?? null, { status: response.status, headers: response.headers })
-  }
-
-/** Counts the bytes of one response; says whether a limit is exceeded with this chunk. */
-const counter = (limits: Limits, isStream: boolean) => {
-  let total = 0
-  let line = 0
-  return (chunk: Uint8Array): boolean => {
-    total += chunk.length
-    const lastBreak = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn))
-    line = lastBreak < 0 ? line + chunk.length : chunk.length - lastBreak - 1
-    return total > limits.total || (isStream && line > limits.line)
-  }
-}
-
-const lineFeed = 10
-const carriageReturn = 13
