@@ -43,9 +43,7 @@ export const insert = Effect.fnUntraced(function* (
       payload,
       created_at: now
     })
-    written.push(
-      payload === text ? { seq, at: now, entry } : yield* decode(thread, { seq, payload, created_at: now })
-    )
+    written.push(payload === text ? { seq, at: now, entry } : yield* decode(thread, { seq, payload, created_at: now }))
   }
   if (Arr.isArrayNonEmpty(rows)) yield* sql`INSERT INTO thread_entries ${sql.insert(rows)}`
   return written

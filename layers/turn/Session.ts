@@ -122,7 +122,9 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
     Effect.flatMap(spent, (millis) => writing({ activeMillis: Math.round(millis) }))
   /** Writes entries and counts them: what is on disk is counted. */
   const journaled = (
-    writing: (progress: Required<Journal.Progress>) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, Journal.ClaimLost>
+    writing: (
+      progress: Required<Journal.Progress>
+    ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, Journal.ClaimLost>
   ) =>
     Effect.uninterruptible(
       Effect.flatMap(
