@@ -60,7 +60,11 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   )
 
   let serving = false
+  /** Something came in since the running turn last looked whether it joins. */
   let news = false
+  /** Something may be owed besides the turn that runs: a message came in, or waits beside it. */
+  let owing = false
+  let claimed: Journal.Claim | undefined
   let running: Running | undefined
   /** The turn that this life had to leave because the store failed. */
   let left: Ids.TurnId | undefined
@@ -80,11 +84,14 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
     claim: Journal.Claim
   ): Effect.fn.Return<TurnRun | undefined, Threads.ThreadNotFound> {
     yield* takeNews
+    owing = false
     const owed = yield* journal.owed(threadId)
     const messageIds = opening(owed.waiting)
     if (owed.running === null && messageIds.length === 0) return undefined
-    // Those that wait beside it may join it.
-    news ||= owed.waiting.length > (owed.running === null ? messageIds.length : 0)
+    // Those that wait beside it may join it, or are next.
+    const others = owed.waiting.length > (owed.running === null ? messageIds.length : 0)
+    news ||= others
+    owing ||= others
     const turnId = owed.running?.turnId ?? (yield* Ids.makeTurnId)
     const activeMillis = owed.running?.activeMillis ?? 0
     const thread = yield* threads.get(threadId)
@@ -138,20 +145,33 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
     decided.openUnsafe()
   }
 
-  /** Serves the next turn. False when there was none and the loop has ended. */
+  /** Serves the next turn. False when nothing more is owed and the loop has ended. */
   const serveOne = Effect.fnUntraced(function* (claim: Journal.Claim) {
     const run = yield* nextTurn(claim)
     if (run !== undefined) yield* runTurn(run)
-    if (run === undefined && !news) free()
+    if (!owing) free()
     return serving
   })
 
+  /** Held until a write says that another process has taken the thread. */
+  const claim = Effect.suspend(() =>
+    claimed === undefined
+      ? Effect.tap(journal.claim(threadId), (claim) => Effect.sync(() => (claimed = claim)))
+      : Effect.succeed(claimed)
+  )
+
   const serve = Effect.gen(function* () {
-    const claim = yield* journal.claim(threadId)
-    while (yield* serveOne(claim)) failures = 0
+    const held = yield* claim
+    while (yield* serveOne(held)) failures = 0
   }).pipe(
     Effect.catchTag(["ClaimLost", "ThreadNotFound"], (error) =>
-      Effect.andThen(Effect.logWarning(`Left a thread alone: ${error.message}`), Effect.sync(free))
+      Effect.andThen(
+        Effect.logWarning(`Left a thread alone: ${error.message}`),
+        Effect.sync(() => {
+          claimed = undefined
+          free()
+        })
+      )
     ),
     Effect.catchDefect((defect) => pause(defect)),
     Effect.onInterrupt(() => Effect.sync(free))
@@ -177,6 +197,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   const wake = (changed: boolean) =>
     Effect.flatMap(Monotonic.millis, (now) => {
       news = true
+      owing = true
       if (serving || (!changed && now < pausedUntil)) return Effect.void
       serving = true
       decided.closeUnsafe()
