@@ -81,38 +81,41 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
   const calls: Array<{ readonly name: string; readonly arguments: string }> = []
   let finishReason: string = TurnState.unfinished
   let usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
-  const add = (kind: "text" | "reasoning", part: { readonly id: string; readonly metadata: ResponseParts.Metadata }) =>
-    Effect.sync(() => void gatherer.add(kind, part.id, "", part.metadata))
-
-  yield* Stream.runForEach(
+  yield* Stream.runForEachArray(
     ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
-    (part): Effect.Effect<void, AiError.AiError> => {
-      switch (part.type) {
-        case "text-delta":
-          return request.onDelta("text", gatherer.add("text", part.id, part.delta, part.metadata), part.delta)
-        case "reasoning-delta":
-          return request.onDelta("reasoning", gatherer.add("reasoning", part.id, part.delta, part.metadata), part.delta)
-        case "text-start":
-        case "text-end":
-          return add("text", part)
-        case "reasoning-start":
-        case "reasoning-end":
-          return add("reasoning", part)
-        case "tool-call":
-          calls.push({ name: part.name, arguments: argumentsText(part.params) })
-          gatherer.call(part.metadata)
-          return Effect.void
-        case "finish":
-          finishReason = part.reason
-          usage = usageOf(part.usage)
-          gatherer.whole(part.metadata)
-          return Effect.void
-        case "error":
-          // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
-          return Effect.fail(reportedError)
-        default:
-          return Effect.void
+    (parts): Effect.Effect<void, AiError.AiError> => {
+      const shown: Array<Piece> = []
+      for (const part of parts) {
+        switch (part.type) {
+          case "text-delta":
+            join(shown, "text", gatherer.add("text", part.id, part.delta, part.metadata), part.delta)
+            break
+          case "reasoning-delta":
+            join(shown, "reasoning", gatherer.add("reasoning", part.id, part.delta, part.metadata), part.delta)
+            break
+          case "text-start":
+          case "text-end":
+            gatherer.add("text", part.id, "", part.metadata)
+            break
+          case "reasoning-start":
+          case "reasoning-end":
+            gatherer.add("reasoning", part.id, "", part.metadata)
+            break
+          case "tool-call":
+            calls.push({ name: part.name, arguments: argumentsText(part.params) })
+            gatherer.call(part.metadata)
+            break
+          case "finish":
+            finishReason = part.reason
+            usage = usageOf(part.usage)
+            gatherer.whole(part.metadata)
+            break
+          case "error":
+            // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
+            return Effect.andThen(show(request, shown), Effect.fail(reportedError))
+        }
       }
+      return show(request, shown)
     }
   )
   return {
@@ -123,6 +126,23 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
     usage
   }
 })
+
+/** Words that came next to each other. */
+interface Piece {
+  readonly kind: "text" | "reasoning"
+  readonly offset: number
+  text: string
+}
+
+/** Adds a delta to the pieces: to the last of them, where it is of the same kind. */
+const join = (pieces: Array<Piece>, kind: Piece["kind"], offset: number, text: string): void => {
+  const last = pieces.at(-1)
+  if (last?.kind === kind) last.text += text
+  else pieces.push({ kind, offset, text })
+}
+
+const show = ({ onDelta }: Request, pieces: ReadonlyArray<Piece>): Effect.Effect<void> =>
+  Effect.forEach(pieces, ({ kind, offset, text }) => onDelta(kind, offset, text), { discard: true })
 
 const withheld = AiError.make({
   module: "ModelStep",

@@ -287,9 +287,9 @@ describe("a stop", () => {
         if (outcome !== undefined) said.push(outcome)
       }
       // Before its end is written a turn can be stopped, afterwards no more.
-      assert.isAbove(said.length, 20)
+      assert.isAbove(said.length, 15)
       const firstIdle = said.indexOf("idle")
-      assert.isAbove(firstIdle, 15)
+      assert.isAbove(firstIdle, 10)
       assert.isTrue(
         said.slice(firstIdle).every((outcome) => outcome === "idle"),
         String(said)
