@@ -6,6 +6,7 @@
  */
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Memo from "../../src/Memo.ts"
 import type { ModelInfo } from "../../src/model/ModelTable.ts"
 import type * as Origin from "../../src/model/Origin.ts"
 import * as Text from "../../src/model/Text.ts"
@@ -48,19 +49,26 @@ export interface Reader extends Origin.Origin {
 /** Converts a prompt. Leading system messages become one, since some chat templates allow only one. */
 export const fromPrompt = (prompt: Prompt.Prompt, reader: Reader): ReadonlyArray<ChatMessage> => {
   const system = Wire.systemText(prompt)
-  const rest = prompt.content.flatMap((message): ReadonlyArray<ChatMessage> => {
-    switch (message.role) {
-      case "system":
-        return []
-      case "user":
-        return fromUser(message, reader)
-      case "assistant":
-        return fromAssistant(message, reader)
-      case "tool":
-        return message.content.flatMap((part) => (part.type === "tool-result" ? [fromToolResult(part)] : []))
-    }
-  })
+  const rest = prompt.content.flatMap(messagesFor(reader))
   return system === undefined ? rest : [{ role: "system", content: system }, ...rest]
+}
+
+/** The history of a long thread is mostly the same in each request: what its messages became is remembered. */
+const messagesFor = Memo.byIdentity((reader: Reader) =>
+  Memo.byIdentity((message: Prompt.Message) => fromMessage(message, reader))
+)
+
+const fromMessage = (message: Prompt.Message, reader: Reader): ReadonlyArray<ChatMessage> => {
+  switch (message.role) {
+    case "system":
+      return []
+    case "user":
+      return fromUser(message, reader)
+    case "assistant":
+      return fromAssistant(message, reader)
+    case "tool":
+      return message.content.flatMap((part) => (part.type === "tool-result" ? [fromToolResult(part)] : []))
+  }
 }
 
 /** The `tools` and `tool_choice` fields; empty when no tool is offered. */

@@ -8,6 +8,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Base64 from "effect/encoding/Base64"
 import type * as JsonSchema from "effect/JsonSchema"
 import * as Option from "effect/Option"
+import * as Memo from "../../src/Memo.ts"
 import * as Json from "../../src/model/Json.ts"
 import type { ToolSchemas } from "../../src/model/ModelTable.ts"
 import * as ParameterShape from "../../src/model/ParameterShape.ts"
@@ -22,17 +23,22 @@ export const systemText = (prompt: Prompt.Prompt): string | undefined => {
   return texts.length === 0 ? undefined : texts.join("\n\n")
 }
 
-/** A tool as a model is told of it. */
-export const describeTool = (tool: Tool.Any, schemas: ToolSchemas) => {
-  const description = Tool.getDescription(tool)
-  const { schema, strict } = ParameterShape.shape(jsonSchemaOf(tool), schemas)
-  return {
-    name: tool.name,
-    ...(description === undefined ? {} : { description }),
-    parameters: schema,
-    ...(strict ? { strict: true } : {})
-  }
-}
+/** A tool as a model is told of it. It is worked out once for each tool and family of models. */
+export const describeTool = (tool: Tool.Any, schemas: ToolSchemas) => describers[schemas](tool)
+
+const describeAs = (schemas: ToolSchemas) =>
+  Memo.byIdentity((tool: Tool.Any) => {
+    const description = Tool.getDescription(tool)
+    const { schema, strict } = ParameterShape.shape(jsonSchemaOf(tool), schemas)
+    return {
+      name: tool.name,
+      ...(description === undefined ? {} : { description }),
+      parameters: schema,
+      ...(strict ? { strict: true } : {})
+    }
+  })
+
+const describers = { strict: describeAs("strict"), relaxed: describeAs("relaxed"), plain: describeAs("plain") }
 
 const jsonSchemaOf = (tool: Tool.Any): JsonSchema.JsonSchema =>
   Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? tool.jsonSchema : Tool.getJsonSchema(tool)

@@ -7,6 +7,7 @@ import * as Digest from "effect/crypto/Digest"
 import { Approvals } from "../../src/approval/Approvals.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
+import * as Memo from "../../src/Memo.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Capability from "../../src/tool/Capability.ts"
@@ -166,11 +167,11 @@ const isGranted = (granted: Capability.Granted, tool: Tool.Any): boolean =>
 const isOffered = ({ offeredWhen, tool }: Registration.Registration, scope: ToolContext.TurnScope): boolean =>
   tool.name === ToolName.answering || offeredWhen(scope)
 
-const offerOf = ({ parameters, tool: { description, name } }: Registration.Registration): Offer => ({
+const offerOf = Memo.byIdentity(({ parameters, tool: { description, name } }: Registration.Registration): Offer => ({
   name,
   description,
   parameters
-})
+}))
 
 // ---------------------------------------------------------------------------------------------------------------------
 // One call

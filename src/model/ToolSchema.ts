@@ -22,6 +22,7 @@ import * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
+import * as Memo from "../Memo.ts"
 
 /** What a model needs to know of a tool. `parameters` is a JSON Schema of type object. */
 export interface ToolDescription {
@@ -46,7 +47,10 @@ export type AiToolkit = Toolkit.WithHandler<Record<string, AiTool>>
 /** A part of a step's stream; `params` of a `tool-call` part is whatever the model wrote. */
 export type StepPart = Response.StreamPart<Record<string, AiTool>, "deferred">
 
-/** Builds the toolkit for a request. Names must be unique; the last of two equal names wins. */
+/**
+ * Builds the toolkit for a request. Names must be unique; the last of two equal names wins. The same description gives the same
+ * tool each time, so that an adapter can keep what it makes of it.
+ */
 export const toAiToolkit = (tools: ReadonlyArray<ToolDescription>): AiToolkit => ({
   tools: Object.fromEntries(tools.map((tool) => [tool.name, toAiTool(tool)])),
   handle: (name) => Effect.fail(noHandler(String(name)))
@@ -67,8 +71,9 @@ export const streamStep = (
     toolCallValidation: "deferred"
   })
 
-const toAiTool = (tool: ToolDescription): AiTool =>
-  Tool.dynamic(tool.name, { description: tool.description, parameters: tool.parameters })
+const toAiTool = Memo.byIdentity(({ description, name, parameters }: ToolDescription): AiTool =>
+  Tool.dynamic(name, { description, parameters })
+)
 
 // Only reached by a caller that lets `effect/ai` run the tools.
 const noHandler = (toolName: string) =>

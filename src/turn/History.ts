@@ -11,6 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Ids from "../Ids.ts"
+import * as Memo from "../Memo.ts"
 import type * as Models from "../model/Models.ts"
 import * as NativeCompaction from "../model/NativeCompaction.ts"
 import * as Origin from "../model/Origin.ts"
@@ -168,7 +169,7 @@ const collect = (
           if (entry.turnId === running || worked.has(entry.turnId)) unanswered.clear()
           else if (unanswered.has(text)) return []
           else unanswered.add(text)
-          return [userUnit(entry.turnId, text)]
+          return [{ turnId: entry.turnId, parts: [messageOf(user)] }]
         })
       case "AssistantMessage":
         return responseUnit(entry, newCalls(entry), results, reader)
@@ -203,20 +204,51 @@ const responseUnit = (
   results: ReadonlyMap<Ids.CallId, ResultEntry>,
   reader: Options["reader"]
 ): ReadonlyArray<Unit> => {
-  if (calls.length === 0 && clean(entry.text).trim() === "") return []
   const own = reader?.provider === entry.provider && reader.model === entry.model
+  const answers = calls.map(({ callId }) => results.get(callId))
+  const rendered = own ? asOwn : asForeign
+  const before = rendered.get(entry)
+  if (before !== undefined && same(before.calls, calls) && same(before.answers, answers)) return before.units
+  const parts = responseMessages(entry, calls, answers, own)
+  const units = parts.length === 0 ? [] : [{ turnId: entry.turnId, parts }]
+  rendered.set(entry, { calls, answers, units })
+  return units
+}
+
+/**
+ * What responses were rendered as, for as long as they are in memory: each step of a turn renders the whole thread, and
+ * entries never change. Adapters may remember what they make of the same messages.
+ */
+interface Rendered {
+  readonly calls: ReadonlyArray<Entry.ToolCallRequest>
+  readonly answers: ReadonlyArray<ResultEntry | undefined>
+  readonly units: ReadonlyArray<Unit>
+}
+const asOwn = new WeakMap<AssistantEntry, Rendered>()
+const asForeign = new WeakMap<AssistantEntry, Rendered>()
+
+const same = <A>(before: ReadonlyArray<A>, now: ReadonlyArray<A>): boolean =>
+  before.length === now.length && before.every((one, index) => one === now[index])
+
+const responseMessages = (
+  entry: AssistantEntry,
+  calls: ReadonlyArray<Entry.ToolCallRequest>,
+  answers: ReadonlyArray<ResultEntry | undefined>,
+  own: boolean
+): ReadonlyArray<Prompt.Message> => {
+  if (calls.length === 0 && clean(entry.text).trim() === "") return []
   const message = own
     ? Prompt.assistantMessage({
         content: ResponseParts.restoreOwn(entry, calls, rendering),
         options: ResponseParts.metadataOf(entry)
       })
     : Prompt.assistantMessage({ content: ResponseParts.restore(entry, calls, rendering) })
-  const answers =
-    calls.length === 0
-      ? []
-      : [Prompt.toolMessage({ content: calls.map((call) => resultPart(call, results.get(call.callId))) })]
-  return [{ turnId: entry.turnId, parts: [message, ...answers] }]
+  if (calls.length === 0) return [message]
+  return [message, Prompt.toolMessage({ content: calls.map((call, index) => resultPart(call, answers[index])) })]
 }
+
+/** Rendered once: each step of a turn renders the whole thread. */
+const messageOf = Memo.byIdentity((user: UserEntry) => userMessage(userText(user)))
 
 const rendering: ResponseParts.Rendering = {
   clean: (text) => clean(text),
