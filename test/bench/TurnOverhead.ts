@@ -23,13 +23,17 @@ import * as Stream from "effect/Stream"
 import { median, quantile, type Measurement } from "./Report.ts"
 import * as Processes from "./Processes.ts"
 
-const warmUp = 30
+/** Turns before the first that counts: a daemon runs for days, and its code is compiled in the first minute. */
+const warmUp = 600
 const turns = 200
 /** Turns of one thread, the last of which is compared with the first. */
 const longThread = 60
 /** Threads that are served at once, and turns of each. */
 const parallel = 32
 const turnsEach = 8
+/** Rounds of all of them, the first of which do not count. */
+const rounds = 9
+const warmUpRounds = 4
 
 export const measure = async (): Promise<ReadonlyArray<Measurement>> => {
   const { child, line } = await Processes.startScript("test/bench/InstantProvider.ts")
@@ -125,13 +129,19 @@ const storedBytes = Effect.gen(function* () {
 
 /** Turns a second when many threads are served at once. */
 const load = Effect.gen(function* () {
+  const perSecond: Array<number> = []
+  for (let round = 0; round < rounds; round++) perSecond.push(yield* loadRound(round))
+  return median(perSecond.slice(warmUpRounds))
+})
+
+const loadRound = Effect.fnUntraced(function* (round: number) {
   const started = performance.now()
   yield* Effect.forEach(
-    Array.from({ length: parallel }, (_, thread) => thread),
+    Array.from({ length: parallel }, (_, thread) => `load-${round}-${thread}`),
     (thread) =>
       Effect.forEach(
         Array.from({ length: turnsEach }, (_, i) => i),
-        (i) => oneTurn(`load-${thread}-${i}`, `load-${thread}`),
+        (i) => oneTurn(`${thread}-${i}`, thread),
         { discard: true }
       ),
     { concurrency: "unbounded", discard: true }
