@@ -45,7 +45,7 @@ const send = Effect.fnUntraced(function* (
 ) {
   const cache = yield* OpenAi.promptCache(options)
   const events = yield* client.open(options, "/responses/compact", { model: options.model, input, ...cache })
-  const answer = Option.getOrUndefined(Option.flatMap(yield* events.next, decodeAnswer))
+  const answer = Option.getOrUndefined(Option.flatMap(yield* events.next, ([answer]) => decodeAnswer(answer)))
   if (answer?.error) return yield* OpenAiErrors.fromErrorValue(answer.error, options)
   const { output, usage } = answer ?? {}
   if (!output) return yield* OpenAiErrors.notTheProtocol(options)
