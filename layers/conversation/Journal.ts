@@ -363,10 +363,15 @@ interface Work {
 /** What models that were asked for the entries add to the turn's row. */
 const workOf = (entries: ReadonlyArray<Entry.Entry>): Work | undefined =>
   entries.reduce<Work | undefined>((work, entry) => {
-    if (entry._tag !== "AssistantMessage" && entry._tag !== "Compacted") return work
+    if (!asked(entry)) return work
     const { model, provider, step, usage } = entry
     return { step, provider, model, usage: Entry.addUsage(work?.usage ?? Entry.noUsage, usage) }
   }, undefined)
+
+type Asked = Extract<Entry.Entry, { _tag: "AssistantMessage" | "Compacted" | "ToolUseJudged" }>
+
+const asked = (entry: Entry.Entry): entry is Asked =>
+  entry._tag === "AssistantMessage" || entry._tag === "Compacted" || entry._tag === "ToolUseJudged"
 
 const counted = (sql: SqlClient.SqlClient, work: Work) =>
   sql`steps = ${work.step}, provider = ${WellFormed.text(work.provider)}, model = ${WellFormed.text(work.model)},

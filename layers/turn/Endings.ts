@@ -25,12 +25,15 @@ export interface Endings {
 export interface Failure extends Entry.Failure {
   readonly reason?: string
   readonly notice: string
+  /** The last answer is not given to the person. */
+  readonly insteadOfAnswer?: boolean
 }
 
 interface Ending {
   readonly state: Entry.TurnEnd
   readonly reason?: string | undefined
   readonly failure?: Entry.Failure
+  readonly insteadOfAnswer?: boolean
   readonly entries: ReadonlyArray<Entry.Entry>
 }
 
@@ -95,7 +98,8 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
     const entries = [...(yield* settled(session)), ...ending.entries]
     const folded = entries.reduce(TurnState.apply, session.state())
     const { failure, reason, state } = ending
-    const replies = yield* repliesOf(scope, folded.answers, entries, session)
+    const answers = ending.insteadOfAnswer === true ? folded.answers.slice(0, -1) : folded.answers
+    const replies = yield* repliesOf(scope, answers, entries, session)
     yield* session.end({
       state,
       ...(reason === undefined ? {} : { reason }),
@@ -137,6 +141,7 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
       state: "failed",
       reason: failure.reason,
       failure: { code: failure.code, message: failure.message },
+      insteadOfAnswer: failure.insteadOfAnswer === true,
       entries: [TurnEntries.notice(session.run.turnId, failure.notice)]
     })
   }, Effect.uninterruptible)

@@ -36,6 +36,7 @@ import * as Routes from "./Routes.ts"
 import * as Session from "./Session.ts"
 import * as Steering from "./Steering.ts"
 import * as ToolStep from "./ToolStep.ts"
+import * as ToolUse from "./ToolUse.ts"
 import * as TurnCapabilities from "./TurnCapabilities.ts"
 import * as TurnScope from "./TurnScope.ts"
 
@@ -75,6 +76,7 @@ const make = Effect.gen(function* () {
     instructions: prompts.compaction
   }
 
+  const guarded = settings.orchestration.main_tool_use_guardrail === "llm_classifier"
   const limits = {
     maxSteps: settings.llm.max_tool_iterations,
     maxToolCalls: Math.max(12, 2 * settings.llm.max_tool_iterations)
@@ -95,7 +97,8 @@ const make = Effect.gen(function* () {
     const system = yield* prompts.compose({ agent, turn: scope, tools: names })
     const asker = { about: TurnScope.about(scope), agent, system }
     const compactions = Compactions.make(asking, compacting, session, asker)
-    return { ...asker, tools, names, effects, compactions, limits: { ...limits, toolOf } }
+    const judged = guarded && ToolUse.choice(tools).length > 0
+    return { ...asker, tools, names, effects, compactions, limits: { ...limits, toolOf, judged } }
   })
   type Prepared = Effect.Success<ReturnType<typeof prepare>>
 
@@ -149,17 +152,30 @@ const make = Effect.gen(function* () {
   const respond = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
     const entry = yield* askModel(session, prepared)
     if (entry.calls.length > 0) return yield* session.append([entry])
-    yield* Effect.uninterruptible(answer(session, entry))
+    yield* Effect.uninterruptible(answer(session, prepared, entry))
   })
 
-  const answer = Effect.fnUntraced(function* (session: Session.Session, entry: Entry.Entry) {
-    const arrived = TurnState.mayAskAgain(TurnState.apply(session.state(), entry), limits)
-      ? yield* steering.arrived(session)
-      : []
-    if (arrived.length === 0) return yield* endings.answered(session, entry)
+  const answer = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared, entry: Entry.Entry) {
+    const after = TurnState.apply(session.state(), entry)
+    const arrived = TurnState.mayAskAgain(after, limits) ? yield* steering.arrived(session) : []
+    if (arrived.length === 0 && TurnState.next(after, prepared.limits)._tag === "Answered") {
+      return yield* endings.answered(session, entry)
+    }
     yield* session.append([entry])
-    yield* session.fold(arrived)
+    if (arrived.length > 0) yield* session.fold(arrived)
   })
+
+  /** Journals whether the answer needed a tool; without a verdict it is given. */
+  const judgeToolUse = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
+    const judgement = yield* ToolUse.judge(asking, session, prepared)
+    yield* judgement === undefined ? conclude(session) : session.append([judgement])
+  })
+
+  /** Ends the turn with the answer that is in the journal, unless something has come in that can still join. */
+  const conclude = Effect.fnUntraced(function* (session: Session.Session) {
+    const arrived = TurnState.mayAskAgain(session.state(), limits) ? yield* steering.arrived(session) : []
+    yield* arrived.length > 0 ? session.fold(arrived) : endings.answered(session)
+  }, Effect.uninterruptible)
 
   const foldArrived = Effect.fnUntraced(function* (session: Session.Session) {
     const arrived = yield* steering.arrived(session)
@@ -182,15 +198,18 @@ const make = Effect.gen(function* () {
         return yield* ToolStep.refuse(session, next.calls, next)
       case "Guide":
         return yield* session.append([{ _tag: "Guidance", turnId: session.run.turnId, text: next.text }])
+      case "JudgeToolUse":
+        return yield* judgeToolUse(session, prepared)
       case "Answered":
-        // Only a turn that was resumed between its answer and its end comes here.
-        return yield* endings.answered(session)
+        // An answer that was judged comes here, and a turn that was resumed between its answer and its end.
+        return yield* conclude(session)
       case "GiveUp":
         return yield* endings.failed(session, {
           reason: next.reason,
           code: `turn:${next.reason}`,
           message: next.notice,
-          notice: next.notice
+          notice: next.notice,
+          insteadOfAnswer: next.insteadOfAnswer === true
         })
     }
   })
@@ -236,12 +255,12 @@ const make = Effect.gen(function* () {
     const unavailable = unavailableIn(exit.cause)
     if (unavailable !== undefined) return Effect.die(unavailable)
     const error = Cause.findErrorOption(exit.cause)
-    if (error._tag === "Some") {
-      return error.value._tag === "ClaimLost"
-        ? Effect.fail(error.value)
-        : endings.failed(session, failureOf(error.value))
+    if (error._tag === "None") {
+      return Effect.andThen(Effect.logError("A turn ended in a defect", exit.cause), endings.failed(session, defect))
     }
-    return Effect.andThen(Effect.logError("A turn ended in a defect", exit.cause), endings.failed(session, defect))
+    if (error.value._tag === "ClaimLost") return Effect.fail(error.value)
+    // What fails behind an answer, as the judgement of it does when the time is up, must not cost the answer.
+    return session.state().answered ? endings.answered(session) : endings.failed(session, failureOf(error.value))
   }
 
   return TurnRunner.of({ run })

@@ -41,6 +41,7 @@ export const next = (answer: Answer, item: Conversations.WatchItem): Answer => {
         usage: Entry.addUsage(answer.usage, entry.usage)
       }
     case "Compacted":
+    case "ToolUseJudged":
       return { ...answer, usage: Entry.addUsage(answer.usage, entry.usage) }
     case "Notice":
       return { ...answer, text: answer.text === "" ? entry.text : answer.text }

@@ -292,6 +292,17 @@ export type Entry =
       readonly usage: Usage
     }
   | {
+      readonly _tag: "ToolUseJudged"
+      readonly turnId: string
+      readonly step: number
+      readonly needed: boolean
+      readonly tool?: string
+      readonly reason: string
+      readonly provider: string
+      readonly model: string
+      readonly usage: Usage
+    }
+  | {
       readonly _tag: "HistoryTrimmed"
       readonly turnId: string
       readonly keepFrom: number

@@ -53,7 +53,8 @@ const nextEntry = (reply: Reply, { entry, seq }: Entry.StoredEntry): Reply => {
   }
   if (entry.turnId !== reply.turnId) return reply
   if (entry._tag === "TurnEnded") return { ...reply, ended: entry, endedAt: seq }
-  if (entry._tag === "Compacted") return { ...reply, usage: Entry.addUsage(reply.usage, entry.usage) }
+  if (entry._tag === "Compacted" || entry._tag === "ToolUseJudged")
+    return { ...reply, usage: Entry.addUsage(reply.usage, entry.usage) }
   return entry._tag === "AssistantMessage" ? nextResponse(reply, entry) : reply
 }
 

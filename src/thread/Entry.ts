@@ -183,7 +183,24 @@ export const Entry = Schema.TaggedUnion({
     errorCode: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Int
   },
-  /** A correction that the runtime, not a person, puts to the model (shown to it as a user message). */
+  /**
+   * Whether an answer that used no tool needed one, as a model judged it. `tool`: the one that was meant, if there is such a
+   * tool. `step`: responses of the turn so far. `usage`: what the judgement took. Not shown to models.
+   */
+  ToolUseJudged: {
+    turnId: Ids.TurnId,
+    step: Schema.Int,
+    needed: Schema.Boolean,
+    tool: Schema.optionalKey(Schema.String),
+    reason: Schema.String,
+    provider: Schema.String,
+    model: Schema.String,
+    usage: Usage
+  },
+  /**
+   * A correction that the runtime, not a person, puts to the model (shown to it as a user message). Right behind an answer it
+   * takes the answer back: the next one counts in its place.
+   */
   Guidance: { turnId: Ids.TurnId, text: Schema.String },
   /**
    * From here on another model is asked than before in this turn; the first is that of the agent. `code` and `message` say

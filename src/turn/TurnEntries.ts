@@ -81,6 +81,17 @@ export const opening = (log: Log, turnId: Ids.TurnId): ReadonlyArray<UserEntry> 
   return started?._tag === "TurnStarted" ? messages(log, started.messageIds) : []
 }
 
+/** What the turn was asked, its opening and what has joined it, in the order in which it took it up. */
+export const requests = (log: Log, turnId: Ids.TurnId): string =>
+  log
+    .flatMap(({ entry }) =>
+      (entry._tag === "TurnStarted" || entry._tag === "MessagesFolded") && entry.turnId === turnId
+        ? messages(log, entry.messageIds)
+        : []
+    )
+    .map(({ text }) => text)
+    .join("\n\n")
+
 /** The `seq` of the turn's beginning; undefined when it has not begun. */
 export const startedAt = (log: Log, turnId: Ids.TurnId): number | undefined => beginning(log, turnId)?.seq
 

@@ -54,6 +54,10 @@ const compactions = Metric.counter("troupe_compactions_total", {
   description: "Attempts to make a history shorter, by how and what came of it",
   incremental: true
 })
+const judgements = Metric.counter("troupe_tool_use_judgements_total", {
+  description: "Answers without a tool that were judged, by whether they needed one",
+  incremental: true
+})
 const calls = Metric.counter("troupe_tool_calls_total", {
   description: "Tool calls that have their result, by tool and outcome",
   incremental: true
@@ -119,6 +123,9 @@ const count = (turn: Turn, { at, entry }: Entry.StoredEntry, context: Context.Co
     }
     case "Compacted":
       add(compactions, { how: entry.how, outcome: "performed" })
+      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage)
+    case "ToolUseJudged":
+      add(judgements, { needed: String(entry.needed) })
       return addTokens({ provider: entry.provider, model: entry.model }, entry.usage)
     case "ModelSwitched":
       return add(switches, { ...entry.from, code: entry.code })

@@ -12,6 +12,7 @@ import * as Arguments from "../tool/Arguments.ts"
 import type * as Tool from "../tool/Tool.ts"
 import * as ToolName from "../tool/ToolName.ts"
 import * as Repetition from "./Repetition.ts"
+import * as WrittenCall from "./WrittenCall.ts"
 
 /** Bounds of one turn. */
 export interface Limits {
@@ -21,12 +22,16 @@ export interface Limits {
   readonly maxToolCalls: number
   /** What decides whether a call that repeats is one too many. */
   readonly toolOf: Repetition.ToolOf
+  /** Whether an answer that used no tool is judged: whether it needed one. */
+  readonly judged: boolean
 }
 
 /** Responses in a row with arguments that cannot be read, after which the turn ends. */
 const maxUnreadableResponses = 3
 /** A failure seen this often earns one correction. */
 const failuresBeforeGuidance = 2
+/** Answers of a turn that are taken back for calls that were written into them; then one is given as it is. */
+const maxWrittenCalls = 2
 /** The finish reason of a response that ended before its provider said that it was complete. */
 export const unfinished = "unfinished"
 /** Finish reasons after which the last call may be incomplete. */
@@ -75,6 +80,14 @@ export interface TurnState {
   /** What was declared for the next answer. */
   readonly format: Entry.AnswerFormat | undefined
   readonly usage: Entry.Usage
+  /** Answers that were taken back for calls that were written into them. */
+  readonly writtenCalls: number
+  /** Whether the answer needed a tool. */
+  readonly toolUse: "unjudged" | "not-needed" | "needed"
+  /** The tool that was needed. */
+  readonly neededTool: string | undefined
+  /** An answer was taken back because it needed a tool. */
+  readonly reminded: boolean
   /** How often the history was made shorter in this turn. */
   readonly compactions: number
   readonly toolsUsed: ReadonlyArray<string>
@@ -108,9 +121,16 @@ export type Next =
       readonly code: string
     }
   | { readonly _tag: "Guide"; readonly text: string }
+  /** Let a model judge whether the answer needed a tool. */
+  | { readonly _tag: "JudgeToolUse" }
   | { readonly _tag: "Answered" }
-  /** A limit ends the turn; `notice` tells the person so. */
-  | { readonly _tag: "GiveUp"; readonly reason: string; readonly notice: string }
+  /** A limit ends the turn; `notice` tells the person so, and may stand in place of the answer that was just given. */
+  | {
+      readonly _tag: "GiveUp"
+      readonly reason: string
+      readonly notice: string
+      readonly insteadOfAnswer?: boolean
+    }
 
 export const initial = (turnId: Ids.TurnId): TurnState => ({
   turnId,
@@ -125,6 +145,10 @@ export const initial = (turnId: Ids.TurnId): TurnState => ({
   answered: false,
   format: undefined,
   usage: Entry.noUsage,
+  writtenCalls: 0,
+  toolUse: "unjudged",
+  neededTool: undefined,
+  reminded: false,
   compactions: 0,
   toolsUsed: [],
   callCounts: new Map(),
@@ -153,9 +177,16 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
       return { ...state, ended: entry.state }
     case "MessagesFolded":
       // What a person adds makes the next iteration another one, however much it looks like the last.
-      return { ...state, answered: false, iterations: [], unreadableResponses: 0 }
+      return { ...state, answered: false, iterations: [], unreadableResponses: 0, toolUse: "unjudged" }
     case "Guidance":
-      return { ...state, guidanceDue: undefined, guided: true }
+      return takenBack({ ...state, guidanceDue: undefined, guided: true })
+    case "ToolUseJudged":
+      return {
+        ...state,
+        toolUse: entry.needed ? "needed" : "not-needed",
+        neededTool: entry.tool,
+        usage: Entry.addUsage(state.usage, entry.usage)
+      }
     case "Compacted":
       return { ...state, compactions: state.compactions + 1, usage: Entry.addUsage(state.usage, entry.usage) }
     default:
@@ -167,7 +198,7 @@ export const apply = (state: TurnState, entry: Entry.Entry): TurnState => {
 export const next = (state: TurnState, limits: Limits): Next => {
   const first = state.pending[0]
   if (first !== undefined) return nextOfCalls(state, first, limits)
-  if (state.answered) return { _tag: "Answered" }
+  if (state.answered) return nextOfAnswer(state, limits)
   if (state.callsUsedUp) {
     return {
       _tag: "GiveUp",
@@ -198,6 +229,24 @@ export const next = (state: TurnState, limits: Limits): Next => {
   }
   return { _tag: "AskModel" }
 }
+
+/** An answer is given, unless it cannot be what it should have been and there is room to mend it. */
+const nextOfAnswer = (state: TurnState, limits: Limits): Next => {
+  const isTool = (name: string) => limits.toolOf(name) !== undefined
+  const text = state.answers.at(-1)?.text ?? ""
+  const again = mayAskAgain(state, limits)
+  if (again && state.writtenCalls < maxWrittenCalls && WrittenCall.isIn(text, isTool)) {
+    return { _tag: "Guide", text: writtenCallText }
+  }
+  if (!limits.judged || usedTools(state)) return { _tag: "Answered" }
+  if (state.toolUse === "unjudged" && (again || state.reminded)) return { _tag: "JudgeToolUse" }
+  if (state.toolUse !== "needed") return { _tag: "Answered" }
+  return again && !state.reminded ? { _tag: "Guide", text: reminder(state.neededTool) } : unverified
+}
+
+/** To declare how an answer is shown is no work. */
+const usedTools = ({ toolsUsed }: TurnState): boolean =>
+  toolsUsed.some((name) => ToolName.canonical(name) !== ToolName.answering)
 
 /** Whether another model response is allowed, so that a message that came with the answer can still fold in. */
 export const mayAskAgain = (state: TurnState, limits: Pick<Limits, "maxSteps">): boolean =>
@@ -233,6 +282,21 @@ const nextOfCalls = (state: TurnState, first: Entry.ToolCallRequest, limits: Lim
     }
   }
   return { _tag: "RunCall", call: first, doubt: state.doubt }
+}
+
+/** The state without the answer that has just been given, if one has. What was declared for it holds for the next one. */
+const takenBack = (state: TurnState): TurnState => {
+  if (!state.answered) return state
+  const needed = state.toolUse === "needed"
+  return {
+    ...state,
+    answered: false,
+    answers: state.answers.slice(0, -1),
+    format: state.answers.at(-1)?.format,
+    toolUse: "unjudged",
+    reminded: state.reminded || needed,
+    writtenCalls: state.writtenCalls + (needed ? 0 : 1)
+  }
 }
 
 const applyResumption = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "TurnResumed" }>): TurnState => {
@@ -314,6 +378,23 @@ const formatOf = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): Entry.An
   if (ToolName.canonical(entry.name) !== ToolName.answering || entry.outcome !== "completed") return undefined
   const decoded = decodeFormat(entry.data)
   return decoded._tag === "Some" ? decoded.value : undefined
+}
+
+const writtenCallText =
+  "Your answer holds a tool call written as text. Nobody runs it. If you want the tool, call it by the means you are given for that, " +
+  "and write nothing of the call into your answer. If no tool is needed, give the answer again without it."
+
+const reminder = (tool: string | undefined): string =>
+  "Your answer was not given to the person: it needs a tool, and you used none" +
+  `${tool === undefined ? "" : `. ${tool} may be the one`}. Do not say that something was done, looked up or calculated without a call that did it. ` +
+  "Call the tool now, or say plainly what you cannot do."
+
+const unverified: Next = {
+  _tag: "GiveUp",
+  reason: "unverified_answer",
+  insteadOfAnswer: true,
+  notice:
+    "I could not verify my answer: it needed a tool, and none was used. So nothing was done or looked up. Please ask again, or in other words."
 }
 
 const repetitionWarning = ({ times }: Repetition.Circle): string =>

@@ -108,6 +108,18 @@ export const compacted = (keepFrom: number, fields: Fields<"Compacted"> = {}): O
   ...fields
 })
 
+export const judged = (needed: boolean, fields: Fields<"ToolUseJudged"> = {}): Of<"ToolUseJudged"> => ({
+  _tag: "ToolUseJudged",
+  turnId: turn(1),
+  step: 1,
+  needed,
+  reason: "because",
+  provider: "scripted",
+  model: "scripted",
+  usage: { inputTokens: 10, outputTokens: 1 },
+  ...fields
+})
+
 /** As a thread keeps them, from `first` on. */
 export const stored = (entries: ReadonlyArray<Entry.Entry>, first = 1): ReadonlyArray<Entry.StoredEntry> =>
   entries.map((entry, index) => ({ seq: first + index, at: 0, entry }))
@@ -151,7 +163,8 @@ export const Garbage = Schema.Struct({
     "Notice",
     "TurnEnded",
     "HistoryTrimmed",
-    "Compacted"
+    "Compacted",
+    "ToolUseJudged"
   ]),
   turn: Schema.Literals([1, 2]),
   ids: Schema.Array(Few).check(Schema.isMaxLength(3)),
@@ -200,6 +213,8 @@ export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
         step: ids.length,
         ...(outcome === "unknown" ? { how: "native", items: [text] } : {})
       })
+    case "ToolUseJudged":
+      return judged(outcome === "failed", { turnId, reason: text })
     case "HistoryTrimmed":
       return { _tag: kind, turnId, keepFrom: first, removedMessages: 1 }
   }

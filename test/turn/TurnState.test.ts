@@ -4,13 +4,16 @@ import type * as Entry from "../../src/thread/Entry.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import * as Entries from "./Entries.ts"
 
-const { ended, folded, request, response, result, resumed, started, turn, user } = Entries
+const { ended, folded, judged, request, response, result, resumed, started, turn, user } = Entries
 
-const limits: TurnState.Limits = {
+const bounds: TurnState.Limits = {
+  judged: false,
   maxSteps: 5,
   maxToolCalls: 6,
   toolOf: () => ({ polling: false, replay: "safe", identifiedBy: [] })
 }
+
+const limits = bounds
 
 const fold = (entries: ReadonlyArray<Entry.Entry>) => entries.reduce(TurnState.apply, TurnState.initial(turn(1)))
 const next = (...entries: ReadonlyArray<Entry.Entry>) => TurnState.next(fold([user(1), started(), ...entries]), limits)
@@ -259,8 +262,12 @@ describe("the state of a turn", () => {
 
   it.prop(
     "leads every turn to its end, whatever the model and the tools do",
-    { moves: Schema.Array(Entries.Garbage).check(Schema.isMinLength(40), Schema.isMaxLength(40)) },
-    ({ moves }) => {
+    {
+      moves: Schema.Array(Entries.Garbage).check(Schema.isMinLength(40), Schema.isMaxLength(40)),
+      judged: Schema.Boolean
+    },
+    ({ judged, moves }) => {
+      const limits: TurnState.Limits = { ...bounds, judged }
       let state = fold([user(1), started()])
       let made = 0
       for (let step = 0; ; step++) {
@@ -293,6 +300,7 @@ const possible = (decision: TurnState.Next, state: TurnState.TurnState) => {
       assert.deepStrictEqual(decision.calls, state.pending)
       break
     case "Answered":
+    case "JudgeToolUse":
       assert.deepStrictEqual(state.pending, [])
       assert.isNotEmpty(state.answers)
       break
@@ -331,6 +339,8 @@ const play = (
       }))
     case "Guide":
       return [{ _tag: "Guidance", turnId: turn(1), text: decision.text }]
+    case "JudgeToolUse":
+      return [judged(move?.outcome === "failed")]
     case "Answered":
     case "GiveUp":
       return []

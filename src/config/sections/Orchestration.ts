@@ -16,7 +16,17 @@ const mainAgent = Key.key(
   "The agent that answers first."
 )
 
-export const section = Key.key(Key.table({ main_agent: mainAgent }), {}, "The agents, and what each may use.")
+const guardrail = Key.key(
+  Values.Choice(["disabled", "llm_classifier"]),
+  "disabled",
+  "Whether an answer that used no tool is judged by the model, for one request more: disabled, or llm_classifier. One that needed a tool is asked for once more."
+)
+
+export const section = Key.key(
+  Key.table({ main_tool_use_guardrail: guardrail, main_agent: mainAgent }),
+  {},
+  "The agents, and what each may use."
+)
 
 /** Two lists at once would leave open which of them wins. */
 export const rules: ReadonlyArray<Rule<{ readonly orchestration: typeof section.Type }>> = [
