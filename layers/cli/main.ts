@@ -76,6 +76,11 @@ const chat = Command.make(
       Flag.withDescription("Send one message, print the answer and end; - reads the message from standard input"),
       Flag.optional
     ),
+    attach: Flag.String("attach").pipe(
+      Flag.withMetavar("PATH"),
+      Flag.withDescription("With --once: an image, PDF or text to send along; may be given several times"),
+      Flag.atLeast(0)
+    ),
     json,
     timeout: Flag.Int("timeout").pipe(
       Flag.withMetavar("SECONDS"),
@@ -89,6 +94,7 @@ const chat = Command.make(
     yield* run(yield* common, {
       thread: flags.thread,
       json: flags.json,
+      attach: flags.attach,
       once: Option.getOrUndefined(flags.once),
       timeoutSeconds: Option.getOrUndefined(flags.timeout)
     })

@@ -17,6 +17,7 @@ import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as WellFormed from "../../src/thread/WellFormed.ts"
+import * as Attachments from "../attachment/Attachments.ts"
 import * as OutboxRows from "../channel/OutboxRows.ts"
 import * as Defects from "../storage/Defects.ts"
 import * as EntryRows from "../thread/EntryRows.ts"
@@ -218,7 +219,7 @@ const acceptNew = Effect.fnUntraced(function* (
       source: message.source,
       delivery: message.delivery,
       text: message.text,
-      attachments: message.attachments
+      attachments: message.attachments.map(Attachments.metadataOf)
     }
   ])
   const written = yield* sql<{ readonly id: Ids.MessageId }>`INSERT INTO inbox ${sql.insert({
@@ -234,6 +235,7 @@ const acceptNew = Effect.fnUntraced(function* (
     accepted_at: now
   })} ON CONFLICT (channel, external_id) DO NOTHING RETURNING id`
   if (written.length === 0) return yield* new Duplicate()
+  yield* Attachments.write(sql, message.attachments, now)
   if (message.cursor !== undefined) yield* moveCursor(sql, message.channel, message.cursor, now)
   return { threadId, messageId, seq, duplicate: false }
 })

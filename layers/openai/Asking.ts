@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { Agents } from "../../src/agent/Agents.ts"
+import * as Attachment from "../../src/attachment/Attachment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import * as Ids from "../../src/Ids.ts"
@@ -62,7 +63,7 @@ export const make = Effect.gen(function* () {
   const threads = yield* Threads.Threads
   const requests = yield* Requests.Requests
   const agents = yield* Agents
-  const { runtime } = yield* Settings
+  const { attachments, runtime } = yield* Settings
   // Two requests that go on from the same place must not both find its thread at rest.
   const oneAtATime = Semaphore.makeUnsafe(1)
 
@@ -158,7 +159,7 @@ export const make = Effect.gen(function* () {
       history: thread === undefined ? history : [],
       said
     })
-    if (said.every(({ role, text }) => role === "user" && Inbound.isBlank(text)))
+    if (said.every(({ files = [], role, text }) => role === "user" && files.length === 0 && Inbound.isBlank(text)))
       return yield* Problem.invalid(
         asked.said,
         `${asked.said}: Expected a message that says something, more than blanks.`
@@ -166,6 +167,18 @@ export const make = Effect.gen(function* () {
     if (text.length <= Inbound.longestText) return text
     return yield* tooLong
   })
+
+  /** The files of what is to be answered. Those of what was said before are in its thread, or only told of. */
+  const filesOf = (asked: Asked) =>
+    Effect.mapError(
+      Effect.fromResult(
+        Attachment.judgeEncoded(
+          Transcript.split(asked.messages).said.flatMap(({ files = [] }) => files),
+          attachments
+        )
+      ),
+      ({ message }) => Problem.invalid(asked.said, `${asked.said}: ${message}`, "attachment_refused")
+    )
 
   /** The message of a request that was sent before. */
   const earlier = Effect.fnUntraced(function* (digest: string, how: How, externalId: string) {
@@ -214,7 +227,7 @@ export const make = Effect.gen(function* () {
       // An answer belongs to its request: no other message joins its turn, nor this one another turn.
       delivery: "after-turn",
       text: yield* textFor(asked, target),
-      attachments: [],
+      attachments: yield* filesOf(asked),
       agent: asked.model
     })
     yield* requests.record({

@@ -7,6 +7,7 @@ import type * as RpcGroup from "effect/rpc/RpcGroup"
 import * as Stream from "effect/Stream"
 import { Agents } from "../../src/agent/Agents.ts"
 import { Approvals } from "../../src/approval/Approvals.ts"
+import * as Attachment from "../../src/attachment/Attachment.ts"
 import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
@@ -58,14 +59,16 @@ export const layer = TroupeRpcs.toLayer(
     })
 
     const inbound = Effect.fnUntraced(function* ({
+      attachments = [],
       delivery,
       externalId,
       sender,
       text,
       thread
-    }: Rpc.Payload<
-      Rpc.ExtractTag<RpcGroup.Rpcs<typeof TroupeRpcs>, "Send">
-    >): Effect.fn.Return<Journal.InboundMessage> {
+    }: Rpc.Payload<Rpc.ExtractTag<RpcGroup.Rpcs<typeof TroupeRpcs>, "Send">>): Effect.fn.Return<
+      Journal.InboundMessage,
+      Attachment.AttachmentRefused
+    > {
       return {
         thread,
         channel: yield* channelFor(thread),
@@ -74,7 +77,7 @@ export const layer = TroupeRpcs.toLayer(
         source: "person",
         delivery: delivery ?? "now",
         text,
-        attachments: [],
+        attachments: yield* Effect.fromResult(Attachment.judgeEncoded(attachments, settings.attachments)),
         agent: agents.main.name
       }
     })

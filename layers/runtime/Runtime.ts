@@ -7,6 +7,7 @@ import * as EventBus from "../../src/event/EventBus.ts"
 import * as Agents from "../agent/Agents.ts"
 import * as SystemPrompt from "../agent/SystemPrompt.ts"
 import * as Approvals from "../approval/Approvals.ts"
+import * as Attachments from "../attachment/Attachments.ts"
 import * as Channels from "../channel/Channels.ts"
 import * as Deliveries from "../channel/Deliveries.ts"
 import * as Outbox from "../channel/Outbox.ts"
@@ -27,7 +28,7 @@ import * as TurnRunner from "../turn/TurnRunner.ts"
 
 /** What is written and read. Needs the store. */
 export const repositories = Held.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer))
+  Layer.provideMerge(Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer, Attachments.layer))
 )
 
 /** What tools, channels and extensions register with, before any conversation runs. */

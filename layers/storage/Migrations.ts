@@ -13,6 +13,7 @@ import first from "./migrations/0001_first.ts"
 import openAiRequests from "./migrations/0002_openai_requests.ts"
 import care from "./migrations/0003_care.ts"
 import activeTime from "./migrations/0004_active_time.ts"
+import attachments from "./migrations/0005_attachments.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -22,7 +23,8 @@ export const steps: Steps = {
   "0001_first": first,
   "0002_openai_requests": openAiRequests,
   "0003_care": care,
-  "0004_active_time": activeTime
+  "0004_active_time": activeTime,
+  "0005_attachments": attachments
 }
 
 // The table in which the applied steps are recorded.

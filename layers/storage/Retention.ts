@@ -1,6 +1,6 @@
 /**
  * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
- * the process, and outputs of tools that were moved to files. Threads and their entries stay.
+ * the process, contents of attachments, and outputs of tools that were moved to files. Threads and their entries stay.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -27,6 +27,7 @@ export interface Removed {
   readonly replies: number
   readonly messages: number
   readonly incarnations: number
+  readonly attachments: number
   readonly files: number
 }
 
@@ -61,13 +62,25 @@ export const run = Effect.gen(function* () {
       ORDER BY id LIMIT ${batch}
     ) RETURNING id`
   })
+  const attachments = yield* rows("attachments", () => {
+    const limit = before(retention.attachments_days)
+    return sql`DELETE FROM attachments WHERE sha256 IN (
+      SELECT sha256 FROM (
+        SELECT sha256, used_at, SUM(bytes) OVER (ORDER BY used_at DESC, sha256) AS total FROM attachments
+      ) AS kept
+      WHERE used_at < ${limit} OR (total > ${retention.attachments_max_bytes} AND used_at < ${now - youngest})
+      ORDER BY used_at LIMIT ${batch}
+    ) RETURNING sha256`
+  })
+  const [kept] = yield* sql<{ readonly total: number }>`SELECT COALESCE(SUM(bytes), 0) AS total FROM attachments`
+  yield* Metric.update(StorageMetrics.attachmentBytes, kept?.total ?? 0)
   const files = yield* spill(before(retention.spill_days))
   yield* sql.unsafe("PRAGMA optimize")
-  return { replies, messages, incarnations, files } satisfies Removed
+  return { replies, messages, incarnations, attachments, files } satisfies Removed
 }).pipe(Effect.withSpan("storage.retention"))
 
 const rows = Effect.fnUntraced(function* (
-  kind: "replies" | "messages" | "incarnations",
+  kind: "replies" | "messages" | "incarnations" | "attachments",
   remove: () => Effect.Effect<ReadonlyArray<object>, SqlError>
 ) {
   let removed = 0
@@ -81,7 +94,7 @@ const rows = Effect.fnUntraced(function* (
   return removed
 })
 
-/** What a call may still be about to hand to the model is left alone, whatever its size. */
+/** What may still be about to be handed to a model is left alone, whatever its size. */
 const youngest = Duration.toMillis("1 hour")
 
 const spill = Effect.fnUntraced(function* (limit: number) {

@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import type * as Scope from "effect/Scope"
+import * as Attachment from "../../src/attachment/Attachment.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Conversations from "../../src/conversation/Conversations.ts"
@@ -76,6 +77,8 @@ export interface MessageOptions {
   readonly externalId?: string
   readonly delivery?: Entry.Delivery
   readonly source?: Entry.Source
+  /** Files that come with it, as `[attachments]` lets them pass. */
+  readonly attachments?: ReadonlyArray<Attachment.Given>
 }
 
 /** The services that are there before the conversations begin. */
@@ -118,26 +121,25 @@ const make = Effect.gen(function* () {
   const channels = yield* Channels.Channels
   const conversations = yield* Conversations.Conversations
   const threads = yield* Threads.Threads
+  const { attachments } = yield* Settings.Settings
   let messages = 0
 
   yield* Effect.orDie(channels.register(testChannel))
 
-  const accept = (text: string, options: MessageOptions = {}) =>
-    Effect.suspend(() => {
-      const channel = options.channel ?? "test"
-      const accepted = conversations.accept({
-        thread: Threads.ThreadKey.make(`${channel}:${options.chat ?? "main"}`),
-        channel,
-        externalId: options.externalId ?? `message-${++messages}`,
-        sender: { id: "tester" },
-        source: options.source ?? "person",
-        delivery: options.delivery ?? "now",
-        text,
-        attachments: [],
-        agent: "troupe"
-      })
-      return Effect.orDie(accepted)
+  const accept = Effect.fnUntraced(function* (text: string, options: MessageOptions = {}) {
+    const channel = options.channel ?? "test"
+    return yield* conversations.accept({
+      thread: Threads.ThreadKey.make(`${channel}:${options.chat ?? "main"}`),
+      channel,
+      externalId: options.externalId ?? `message-${++messages}`,
+      sender: { id: "tester" },
+      source: options.source ?? "person",
+      delivery: options.delivery ?? "now",
+      text,
+      attachments: yield* Effect.fromResult(Attachment.judge(options.attachments ?? [], attachments)),
+      agent: "troupe"
     })
+  }, Effect.orDie)
 
   const outcome = Effect.fnUntraced(function* (message: Journal.Accepted) {
     const { messageId, threadId } = message

@@ -19,6 +19,7 @@ import * as Origin from "../../src/model/Origin.ts"
 import * as PromptCache from "../../src/model/PromptCache.ts"
 import * as Providers from "../../src/model/Providers.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
+import * as Attached from "../../src/turn/Attached.ts"
 import * as Compaction from "../../src/turn/Compaction.ts"
 import * as History from "../../src/turn/History.ts"
 import * as Summary from "../../src/turn/Summary.ts"
@@ -243,6 +244,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
     Compaction.budget({ ...limit, contextTokens: model.info?.contextTokens })
 
   const sizeFor = (model: Models.ModelHandle) =>
+    Attached.estimate(session.entries(), model) +
     Compaction.estimatePrompt(
       History.render(session.entries(), {
         system: turn.system,

@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Agents from "../../src/agent/Agents.ts"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
+import { Attachments } from "../../src/attachment/Attachments.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as Deliveries from "../../src/channel/Deliveries.ts"
 import * as Settings from "../../src/config/Settings.ts"
@@ -23,6 +24,7 @@ import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as ActiveTime from "../../src/turn/ActiveTime.ts"
+import * as Attached from "../../src/turn/Attached.ts"
 import * as History from "../../src/turn/History.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
@@ -45,6 +47,7 @@ const make = Effect.gen(function* () {
   const agents = yield* Agents.Agents
   const prompts = yield* SystemPrompt.SystemPrompt
   const toolCalls = yield* ToolCalls.ToolCalls
+  const attachments = yield* Attachments
   const slots = yield* TurnSlots
   const services: Session.Services = {
     journal: yield* Journal.Journal,
@@ -98,9 +101,23 @@ const make = Effect.gen(function* () {
     const asker = { about: TurnScope.about(scope), agent, system }
     const compactions = Compactions.make(asking, compacting, session, asker)
     const judged = guarded && ToolUse.choice(tools).length > 0
-    return { ...asker, tools, names, effects, compactions, limits: { ...limits, toolOf, judged } }
+    const contents = new Map<string, Uint8Array>()
+    return { ...asker, tools, names, effects, compactions, contents, limits: { ...limits, toolOf, judged } }
   })
   type Prepared = Effect.Success<ReturnType<typeof prepare>>
+
+  /** The files that the model may be shown. What was read once in a turn is not read again. */
+  const filesFor = Effect.fnUntraced(function* (session: Session.Session, { contents }: Prepared) {
+    const wanted = Attached.wanted(session.entries())
+    const missing = wanted.flatMap(({ file }) => (contents.has(file.sha256) ? [] : [file.sha256]))
+    for (const [sha256, content] of yield* attachments.contents(missing)) contents.set(sha256, content)
+    const shown = new Map<string, Uint8Array>()
+    for (const { file, key } of wanted) {
+      const content = contents.get(file.sha256)
+      if (content !== undefined) shown.set(key, content)
+    }
+    return shown
+  })
 
   /** Asks for the next response. A history that is refused as too long is made shorter once, and sent once more. */
   const askModel = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
@@ -108,8 +125,9 @@ const make = Effect.gen(function* () {
     const { turnId } = session.run
     const { format, steps } = session.state()
     const step = steps + 1
-    let shown = false
+    let begun = false
 
+    const shown = yield* filesFor(session, prepared)
     const ask = asking.ask(session, prepared, {
       model: yield* asking.modelOf(agent),
       prompt: (reader) =>
@@ -117,18 +135,19 @@ const make = Effect.gen(function* () {
           system,
           maxMessages: settings.memory.max_history_messages,
           turnId,
-          reader
+          reader,
+          shown
         }),
       tools: tools.offers,
       cacheKey: session.run.thread.id,
       onDelta: (kind, offset, text) => {
-        shown ||= kind === "text" && text.trim() !== ""
+        begun ||= kind === "text" && text.trim() !== ""
         return session.publish({ _tag: "ModelDelta", ...about, step, kind, offset, text })
       },
-      shown: () => shown
+      shown: () => begun
     })
     const { model, response } = yield* Effect.catchTag(ask, "AiError", (error) =>
-      ModelError.isTooLong(error) && !shown
+      ModelError.isTooLong(error) && !begun
         ? Effect.flatMap(compactions.afterRefusal, (shorter) => (shorter ? ask : Effect.fail(error)))
         : Effect.fail(error)
     )

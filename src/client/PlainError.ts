@@ -2,6 +2,7 @@
 import type { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Schema from "effect/Schema"
 import type * as Approvals from "../approval/Approvals.ts"
+import type { AttachmentRefused } from "../attachment/Attachment.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type { EdgeError } from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -16,6 +17,7 @@ const Code = Schema.Literals([
   "thread_not_found",
   "message_not_found",
   "approval_not_found",
+  "attachment_refused",
   "unavailable",
   "internal_error",
   "storage_unavailable"
@@ -30,6 +32,7 @@ export const closed = new Failed({ code: "closed", message: "The client was clos
 type CallError =
   | EdgeError
   | RpcClientError
+  | AttachmentRefused
   | Threads.ThreadNotFound
   | Threads.MessageNotFound
   | Approvals.ApprovalNotFound
@@ -50,6 +53,7 @@ const codes = {
   ThreadNotFound: "thread_not_found",
   MessageNotFound: "message_not_found",
   ApprovalNotFound: "approval_not_found",
+  AttachmentRefused: "attachment_refused",
   ConversationUnavailable: "unavailable",
   StorageUnavailable: "storage_unavailable"
 } as const

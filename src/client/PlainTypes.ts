@@ -13,6 +13,7 @@ export type TroupeErrorCode =
   | "thread_not_found"
   | "message_not_found"
   | "approval_not_found"
+  | "attachment_refused"
   | "unavailable"
   | "internal_error"
   | "storage_unavailable"
@@ -69,6 +70,10 @@ export interface SendOptions extends Abortable {
   readonly thread: string
   /** The sender's own id of the message, at most 200 characters. */
   readonly id?: string | undefined
+  /** Images, PDF files and texts that come with it. What the content of each is decides, whatever it is called. */
+  readonly attachments?:
+    | ReadonlyArray<{ readonly name: string; readonly mediaType?: string; readonly content: Uint8Array }>
+    | undefined
   /** When it may join a running turn: `now` if left out. */
   readonly delivery?: "now" | "after-tool" | "after-turn" | undefined
 }
@@ -218,7 +223,9 @@ export type Entry =
         readonly name: string
         readonly mediaType: string
         readonly bytes: number
-        readonly path: string
+        readonly sha256: string
+        readonly width?: number
+        readonly height?: number
       }>
     }
   | {

@@ -3,6 +3,7 @@
  * one HTTP request for each call.
  */
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -135,9 +136,25 @@ const message = reader(
     thread: Threads.ThreadKey,
     text: Inbound.MessageText,
     externalId: Schema.optionalKey(Inbound.ExternalId),
+    attachments: Schema.optionalKey(Inbound.Attachments),
     delivery: Schema.optionalKey(Entry.Delivery)
   })
 )
+
+const files = reader(
+  Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      mediaType: Schema.optionalKey(Schema.String),
+      content: Schema.Uint8Array
+    })
+  )
+)
+
+const encoded = (attachments: SendOptions["attachments"]) =>
+  Effect.map(files(attachments), (read) =>
+    read.map(({ content, ...file }) => ({ ...file, data: Base64.encode(content) }))
+  )
 
 const watch = (thread: string, from: number): Stream.Stream<WatchItem, PlainError.Failed, TroupeClient.TroupeClient> =>
   Stream.map(items(threadRef(thread), from), (item): WatchItem => {
@@ -172,12 +189,13 @@ const pieces = (
 ): Stream.Stream<Piece, PlainError.Failed, TroupeClient.TroupeClient> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* known(options, ["thread", "id", "delivery"])
-      const { delivery, id, thread } = options
+      yield* known(options, ["thread", "id", "attachments", "delivery"])
+      const { attachments, delivery, id, thread } = options
       const payload = yield* message({
         thread,
         text,
         ...(id === undefined ? {} : { externalId: id }),
+        ...(attachments === undefined ? {} : { attachments: yield* encoded(attachments) }),
         ...(delivery === undefined ? {} : { delivery })
       })
       const client = yield* TroupeClient.TroupeClient

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Stream from "effect/Stream"
+import type { AttachmentRefused } from "../attachment/Attachment.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -26,8 +27,10 @@ export type WatchError =
   | TroupeRpcs.EdgeError
   | RpcClientError
 
+export type SendError = WatchError | AttachmentRefused
+
 export type WatchStream = Stream.Stream<Conversations.WatchItem, WatchError>
-export type SentStream = Stream.Stream<TroupeRpcs.SentItem, WatchError>
+export type SentStream = Stream.Stream<TroupeRpcs.SentItem, SendError>
 
 /** What one connection is asked for: a thread from an entry on. */
 interface Place {
@@ -70,11 +73,11 @@ export const makeSending =
     })
 
 /** Connection after connection, with growing pauses. One that never gave anything is not tried again. */
-const connecting = <A>(
-  connect: () => Stream.Stream<A, WatchError>,
+const connecting = <A, E extends SendError>(
+  connect: () => Stream.Stream<A, E>,
   see: (item: A) => void,
   onCut: Cuts["onCut"]
-): Stream.Stream<A, WatchError> =>
+): Stream.Stream<A, E> =>
   Stream.suspend(() => {
     let connected = false
     let failures = 0
@@ -102,7 +105,7 @@ const firstPause = 100
 const longestPause = 5000
 
 /** The far side went away, or asked to come back later; anything else would only be said again. */
-const isCut = (cause: Cause.Cause<WatchError>): boolean =>
+const isCut = (cause: Cause.Cause<SendError>): boolean =>
   cause.reasons.every((reason) => {
     if (reason._tag === "Interrupt") return true
     if (reason._tag === "Die") return false

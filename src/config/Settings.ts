@@ -11,6 +11,7 @@ import type { ConfigError } from "./ConfigError.ts"
 import * as Decode from "./Decode.ts"
 import * as Key from "./Key.ts"
 import type { Rule } from "./Rule.ts"
+import * as Attachments from "./sections/Attachments.ts"
 import * as Http from "./sections/Http.ts"
 import * as Llm from "./sections/Llm.ts"
 import * as Logging from "./sections/Logging.ts"
@@ -35,6 +36,7 @@ export const schema = Key.table({
   llm: Llm.section,
   orchestration: Orchestration.section,
   memory: Memory.section,
+  attachments: Attachments.section,
   tools: Tools.section
 })
 

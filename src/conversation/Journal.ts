@@ -9,6 +9,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Attachment from "../attachment/Attachment.ts"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
 import type { StorageUnavailable } from "../storage/StorageError.ts"
@@ -23,7 +24,8 @@ export const InboundMessage = Schema.Struct({
   source: Entry.Source,
   delivery: Entry.Delivery,
   text: Schema.String,
-  attachments: Schema.Array(Entry.Attachment),
+  /** What `Attachments.judge` has let pass. */
+  attachments: Schema.Array(Attachment.Judged),
   agent: Schema.String,
   /** The channel's place in its own feed, stored with the message (for example Telegram's update offset). */
   cursor: Schema.optionalKey(Schema.String)
@@ -96,7 +98,7 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Writes the message, its inbox row, the thread if it is new, and the channel's cursor. Fails when the store cannot be
+     * Writes the message, the files that came with it, its inbox row, the thread if it is new, and the channel's cursor. Fails when the store cannot be
      * written now; then nothing was accepted.
      */
     readonly accept: (message: InboundMessage) => Effect.Effect<Accepted, StorageUnavailable>

@@ -74,14 +74,18 @@ const conversation = Effect.fnUntraced(function* (all: ReadonlyArray<Message>) {
   const messages: Array<Transcript.Message> = []
   const answered = all.findLastIndex(({ role }) => role === "assistant")
   for (const [index, message] of all.entries()) {
-    const text = yield* Fields.textOf(message.content ?? "", `messages[${index}].content`, index < answered)
-    switch (message.role) {
+    const { role } = message
+    const { files, text } = yield* Fields.saidIn(message.content ?? "", `messages[${index}].content`, {
+      asMark: index < answered,
+      role
+    })
+    switch (role) {
       case "system":
       case "developer":
         instructions.push(text)
         break
       case "user":
-        messages.push({ role: "user", text })
+        messages.push({ role, text, files })
         break
       case "assistant":
         messages.push({

@@ -103,9 +103,13 @@ const conversation = Effect.fnUntraced(function* (items: ReadonlyArray<Item>) {
       if (!item.role) {
         return yield* Problem.invalid(`input[${index}].role`, `input[${index}].role: Expected the role of the message.`)
       }
-      const text = yield* Fields.textOf(item.content ?? "", `input[${index}].content`, index < answered)
-      if (item.role === "system" || item.role === "developer") instructions.push(text)
-      else messages.push({ role: item.role, text })
+      const { role } = item
+      const { files, text } = yield* Fields.saidIn(item.content ?? "", `input[${index}].content`, {
+        asMark: index < answered,
+        role
+      })
+      if (role === "system" || role === "developer") instructions.push(text)
+      else messages.push({ role, text, files })
     } else if (type === "function_call") {
       messages.push({ role: "assistant", text: `[called ${item.name ?? "a tool"} ${item.arguments ?? ""}]` })
     } else if (type === "function_call_output") {

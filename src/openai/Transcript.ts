@@ -3,12 +3,15 @@
  * the whole conversation with each request; what of it becomes a message of a thread is decided here.
  */
 import * as Predicate from "effect/Predicate"
+import type * as Attachment from "../attachment/Attachment.ts"
 import type * as Entry from "../thread/Entry.ts"
 
 /** `tool` is the result of a call that another model made for this client. */
 export interface Message {
   readonly role: "user" | "assistant" | "tool"
   readonly text: string
+  /** Images and files that came with it. */
+  readonly files?: ReadonlyArray<Attachment.Encoded>
 }
 
 export interface Parts {
@@ -25,7 +28,7 @@ export const split = (messages: ReadonlyArray<Message>): Parts => {
 
 /** The text whose fingerprint names a conversation: the same for the same things said, whatever else is in the request. */
 export const canonical = (messages: ReadonlyArray<Message>): string =>
-  JSON.stringify(messages.map(({ role, text }) => [role, normal(text)]))
+  JSON.stringify(messages.map(({ files = [], role, text }) => [role, normal(text), ...files.map(({ data }) => data)]))
 
 /** Clients trim what they show, and send back what they showed. */
 export const sameText = (one: string, other: string): boolean => normal(one) === normal(other)
@@ -48,7 +51,12 @@ export const render = (content: Parts & { readonly instructions: string; readonl
   return blocks.length === 0 ? words : [...blocks, `${wordsTitle}\n${words}`].join("\n\n")
 }
 
-const line = ({ role, text }: Message): string => JSON.stringify({ role, text: text.toWellFormed() })
+const line = ({ files = [], role, text }: Message): string =>
+  JSON.stringify({
+    role,
+    text: text.toWellFormed(),
+    ...(files.length === 0 ? {} : { files: files.map(({ name }) => `${name} (not shown here)`) })
+  })
 
 const instructionsTitle = "[Instructions of the client for this conversation]"
 const newInstructionsTitle = "[Instructions of the client for this conversation, in place of its earlier ones]"

@@ -8,6 +8,7 @@ import * as RpcGroup from "effect/rpc/RpcGroup"
 import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as Context from "effect/Context"
 import * as Approvals from "../approval/Approvals.ts"
+import { AttachmentRefused } from "../attachment/Attachment.ts"
 import * as Conversations from "../conversation/Conversations.ts"
 import * as Held from "../conversation/Held.ts"
 import * as Ids from "../Ids.ts"
@@ -99,7 +100,8 @@ const message = {
   text: Inbound.MessageText,
   externalId: Schema.optionalKey(Inbound.ExternalId),
   sender: Schema.optionalKey(Inbound.Sender),
-  delivery: Schema.optionalKey(Entry.Delivery)
+  delivery: Schema.optionalKey(Entry.Delivery),
+  attachments: Schema.optionalKey(Inbound.Attachments)
 }
 
 /** Where an accepted message is. `seq` is that of its entry in the thread. */
@@ -122,11 +124,11 @@ export const PageLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum
 
 export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Status", { success: Status }),
-  /** Accepts a message. Success means that it is on disk. The same `externalId` is accepted once. */
+  /** Accepts a message, with what is attached to it. Success means that it is on disk. The same `externalId` is accepted once. */
   Rpc.make("Send", {
     payload: message,
     success: Schema.Struct(accepted),
-    error: StorageUnavailable
+    error: Schema.Union([StorageUnavailable, AttachmentRefused])
   }),
   /**
    * `Send` and `Watch` in one: `Accepted` when the message is on disk, then the thread from the message on. Its turn begins
@@ -135,7 +137,12 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("SendAndWatch", {
     payload: message,
     success: SentItem,
-    error: Schema.Union([StorageUnavailable, Threads.ThreadNotFound, Conversations.ConversationUnavailable]),
+    error: Schema.Union([
+      StorageUnavailable,
+      AttachmentRefused,
+      Threads.ThreadNotFound,
+      Conversations.ConversationUnavailable
+    ]),
     stream: true
   }),
   Rpc.make("MessageState", {

@@ -19,11 +19,16 @@ export const spillBytes = Metric.gauge("troupe_storage_spill_bytes", {
   description: "Size of the outputs that were moved to files, in bytes"
 })
 
+/** Size of the contents of attachments, in bytes. */
+export const attachmentBytes = Metric.gauge("troupe_storage_attachment_bytes", {
+  description: "Size of the images and files that came with messages, in bytes"
+})
+
 const removed = Metric.counter("troupe_retention_removed_total", {
   description: "Rows and files that were removed after their time, by kind",
   incremental: true
 })
 
 /** The counter of what was removed of a kind. */
-export const removedOf = (kind: "replies" | "messages" | "incarnations" | "files") =>
+export const removedOf = (kind: "replies" | "messages" | "incarnations" | "attachments" | "files") =>
   Metric.withAttributes(removed, { kind })

@@ -67,6 +67,8 @@ export interface Options {
   readonly model?: string | undefined
   /** Tokens that the model is said to read; not known when left out. */
   readonly contextTokens?: number | undefined
+  /** Whether the model is said to take images; not known when left out. */
+  readonly images?: boolean | undefined
   /** The provider's own compaction; it has none when left out. */
   readonly compact?: NativeCompaction.Compact | undefined
   /** Models to fall back on, in order; the scripts answer for them as well. */
@@ -195,7 +197,7 @@ export const layer = (
     Effect.map(make(scripts, options), (scripted) => {
       const { model, provider } = mainRoute(options)
       const { fallback, languageModel } = scripted
-      const info = ModelTable.infoOf(model, { contextTokens: options.contextTokens })
+      const info = ModelTable.infoOf(model, { contextTokens: options.contextTokens, images: options.images })
       const handle = { provider, model, languageModel, info, compact: options.compact, fallback }
       return Context.make(ScriptedModel, scripted).pipe(
         Context.add(LanguageModel.LanguageModel, scripted.languageModel),

@@ -22,12 +22,14 @@ export const Sender = Schema.Struct({
 })
 export type Sender = typeof Sender.Type
 
-/** A file that came with a message; `path` is inside the managed files. */
+/** A file that came with a message. Its content is kept beside the thread, under its SHA-256; images have their size in pixels. */
 export const Attachment = Schema.Struct({
   name: Schema.String,
   mediaType: Schema.String,
   bytes: Schema.Int,
-  path: Schema.String
+  sha256: Schema.String,
+  width: Schema.optionalKey(Schema.Int),
+  height: Schema.optionalKey(Schema.Int)
 })
 export type Attachment = typeof Attachment.Type
 

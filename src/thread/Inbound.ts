@@ -35,5 +35,21 @@ export const Name = Schema.String.check(
   })
 )
 
+/** Characters of one file in base64: as many as a request may have. */
+const longestData = 8 * 1024 * 1024
+
+/** A file that comes with a message: `data` is base64, `mediaType` what the sender takes it for. */
+const Attachment = Schema.Struct({
+  name: Name,
+  mediaType: Schema.optionalKey(Name),
+  data: Schema.String.check(
+    Schema.isMaxLength(longestData, { expected: `a content of at most ${longestData} characters of base64` })
+  )
+})
+
+export const Attachments = Schema.Array(Attachment).check(
+  Schema.isMaxLength(100, { expected: "at most 100 attachments" })
+)
+
 /** Who wrote a message, as whoever hands it in knows them. */
 export const Sender = Schema.Struct({ id: Schema.optionalKey(Name), name: Schema.optionalKey(Name) })

@@ -6,6 +6,7 @@
  * the response that made its call. So wherever a compaction begins, no call is parted from its result.
  */
 import type * as Prompt from "effect/ai/Prompt"
+import * as Attachment from "../attachment/Attachment.ts"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 
@@ -71,7 +72,8 @@ export const visible = (entries: Log): Log => {
 
 type TakingUp = Extract<Entry.Entry, { _tag: "TurnStarted" | "MessagesFolded" }>
 
-const takesUp = (entry: Entry.Entry): entry is TakingUp =>
+/** Whether the entry begins what its messages say. */
+export const takesUp = (entry: Entry.Entry): entry is TakingUp =>
   entry._tag === "TurnStarted" || entry._tag === "MessagesFolded"
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -115,8 +117,9 @@ const shortens: ReadonlySet<Entry.EntryKind> = new Set(["Compacted", "HistoryTri
 /** A rough count of tokens, for when nobody has a better one: four bytes each. */
 export const estimate = (text: string): number => Math.ceil(encoder.encode(text).length / bytesPerToken)
 
-/** The same for all that a prompt says. */
-export const estimatePrompt = (prompt: Prompt.Prompt): number => estimate(JSON.stringify(prompt.content))
+/** The same for all that a prompt says; files are not counted. */
+export const estimatePrompt = (prompt: Prompt.Prompt): number =>
+  estimate(JSON.stringify(prompt.content, (_, value) => (value instanceof Uint8Array ? undefined : value)))
 
 const encoder = new TextEncoder()
 const bytesPerToken = 4
@@ -175,22 +178,35 @@ const keepLatest = (entries: Log, units: Log, end: number, tokens: number): numb
   let from = end
   while (from > 0) {
     const unit = units[from - 1]
-    left -= unit === undefined ? 0 : estimate(textOf(entries, unit.entry))
+    left -= unit === undefined ? 0 : tokensOf(entries, unit.entry)
     if (left < 0) break
     from--
   }
   return from
 }
 
+/** About how many tokens a unit takes, with the files that came with it. */
+const tokensOf = (entries: Log, unit: Entry.Entry): number =>
+  estimate(textOf(entries, unit)) +
+  messagesOf(entries, unit).reduce(
+    (sum, { attachments }) => sum + attachments.reduce((all, file) => all + Attachment.tokensOf(file), 0),
+    0
+  )
+
+const messagesOf = (entries: Log, unit: Entry.Entry) =>
+  takesUp(unit)
+    ? entries.flatMap(({ entry }) =>
+        entry._tag === "UserMessage" && unit.messageIds.includes(entry.messageId) ? [entry] : []
+      )
+    : []
+
 /** All that a unit says. */
 const textOf = (entries: Log, unit: Entry.Entry): string => {
   switch (unit._tag) {
     case "TurnStarted":
     case "MessagesFolded":
-      return entries
-        .map(({ entry }) =>
-          entry._tag === "UserMessage" && unit.messageIds.includes(entry.messageId) ? entry.text : ""
-        )
+      return messagesOf(entries, unit)
+        .map(({ text }) => text)
         .join("")
     case "AssistantMessage": {
       const calls = new Set(unit.calls.map(({ callId }) => callId))

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Attachment from "../attachment/Attachment.ts"
 import type * as Ids from "../Ids.ts"
 import * as Memo from "../Memo.ts"
 import type * as Models from "../model/Models.ts"
@@ -18,6 +19,7 @@ import * as Origin from "../model/Origin.ts"
 import type * as Entry from "../thread/Entry.ts"
 import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
+import * as Attached from "./Attached.ts"
 import * as Compaction from "./Compaction.ts"
 import * as ResponseParts from "./ResponseParts.ts"
 
@@ -29,10 +31,12 @@ export interface Options {
   readonly turnId: Ids.TurnId
   /** The model that will read it. */
   readonly reader?: Reader | undefined
+  /** Files that are shown as they are, to a reader that takes them. */
+  readonly shown?: Attached.Shown | undefined
 }
 
-/** A model, and whether its adapter makes something of what its provider has compacted. */
-export type Reader = Pick<Models.ModelHandle, "provider" | "model" | "compact">
+/** A model, what it takes, and whether its adapter makes something of what its provider has compacted. */
+export type Reader = Pick<Models.ModelHandle, "provider" | "model" | "info" | "compact">
 
 /** Renders the entries from `historyFrom` on (all others must have been left out already). */
 export const render = (entries: ReadonlyArray<Entry.StoredEntry>, options: Options): Prompt.Prompt => {
@@ -137,7 +141,7 @@ type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
 const collect = (
   entries: ReadonlyArray<Entry.StoredEntry>,
   before: Compaction.Standing,
-  { reader, turnId: running }: Partial<Options>
+  { reader, shown, turnId: running }: Partial<Options>
 ): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const results = new Map<Ids.CallId, ResultEntry>()
@@ -164,12 +168,12 @@ const collect = (
         return entry.messageIds.flatMap((id) => {
           const user = users.get(id)
           if (user === undefined) return []
-          const text = userText(user)
+          const said = [user.text, ...user.attachments.map(({ sha256 }) => sha256)].join("\0")
           // Who was not answered asks again: said once is enough.
           if (entry.turnId === running || worked.has(entry.turnId)) unanswered.clear()
-          else if (unanswered.has(text)) return []
-          else unanswered.add(text)
-          return [{ turnId: entry.turnId, parts: [messageOf(user)] }]
+          else if (unanswered.has(said)) return []
+          else unanswered.add(said)
+          return [{ turnId: entry.turnId, parts: [fromUser(user, reader, shown)] }]
         })
       case "AssistantMessage":
         return responseUnit(entry, newCalls(entry), results, reader)
@@ -247,8 +251,8 @@ const responseMessages = (
   return [message, Prompt.toolMessage({ content: calls.map((call, index) => resultPart(call, answers[index])) })]
 }
 
-/** Rendered once: each step of a turn renders the whole thread. */
-const messageOf = Memo.byIdentity((user: UserEntry) => userMessage(userText(user)))
+/** Rendered once: each step of a turn renders the whole thread. Only files are shown to some readers and not to others. */
+const wordsOf = Memo.byIdentity((user: UserEntry) => userMessage(user.text))
 
 const rendering: ResponseParts.Rendering = {
   clean: (text) => clean(text),
@@ -279,10 +283,25 @@ const userMessage = (text: string): Prompt.UserMessage =>
 const assistantText = (text: string): Prompt.AssistantMessage =>
   Prompt.assistantMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })
 
-const userText = (user: UserEntry): string =>
-  user.attachments.length === 0
-    ? user.text
-    : `${user.text}\n\n[attached: ${user.attachments.map((file) => `${file.name} (${file.mediaType}, ${file.bytes} bytes, at ${file.path})`).join("; ")}]`
+/** What a person said, and the files that came with it: as they are where they are shown, as a note where they are not. */
+const fromUser = (user: UserEntry, reader: Reader | undefined, shown: Options["shown"]): Prompt.UserMessage => {
+  if (user.attachments.length === 0) return wordsOf(user)
+  const files = user.attachments.map((file, index) => {
+    const content = Attached.takes(reader, file) ? shown?.get(Attached.keyOf(user.messageId, index)) : undefined
+    return content === undefined ? textPart(noteOf(file)) : filePart(file, content)
+  })
+  return Prompt.userMessage({ content: [...(user.text.trim() === "" ? [] : [textPart(user.text)]), ...files] })
+}
+
+const textPart = (text: string): Prompt.TextPart => Prompt.textPart({ text: blankSafe(clean(text)) })
+
+const filePart = ({ mediaType, name }: Entry.Attachment, content: Uint8Array): Prompt.UserMessagePart =>
+  mediaType === Attachment.plainText
+    ? textPart(`[file ${name}]\n${Attachment.textOf(content)}\n[end of file ${name}]`)
+    : Prompt.filePart({ mediaType, fileName: clean(name), data: content })
+
+const noteOf = ({ bytes, height, mediaType, name, width }: Entry.Attachment): string =>
+  `[file ${name} (${mediaType}, ${bytes} bytes${width === undefined ? "" : `, ${width} × ${height} pixels`}), not shown here]`
 
 const decodeArguments = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 

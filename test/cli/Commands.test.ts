@@ -86,6 +86,31 @@ describe("without a daemon", () => {
   )
 
   test(
+    "chat sends files along, and says which cannot be sent",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const files = yield* FileSystem.FileSystem
+      const [notes, empty] = [join(at.data, "../notes.txt"), join(at.data, "../empty.png")]
+      yield* files.writeFileString(notes, "Buy milk.")
+      yield* files.writeFileString(empty, "")
+      const sent = yield* Program.run(at, ["chat", "--once", "what is 1+1?", "--attach", notes, "--json"])
+      assert.strictEqual(sent.code, 0, sent.stderr)
+      assert.include(sent.stdout, '"name":"notes.txt","mediaType":"text/plain"')
+      assert.notInclude(sent.stdout, "Buy milk")
+      for (const [path, words] of [
+        [join(at.data, "none.png"), "none.png cannot be read."],
+        [at.data, "is no file."],
+        [empty, "attachments[0]: Expected a file with something in it"]
+      ] as const) {
+        const refused = yield* Program.run(at, ["chat", "--once", "look", "--attach", path])
+        assert.strictEqual(refused.code, 1, path)
+        assert.include(refused.stderr, words)
+      }
+      assert.strictEqual((yield* Program.run(at, ["chat", "--attach", notes])).code, 2)
+    })
+  )
+
+  test(
     "chat answers with one of its own, which leaves nothing behind",
     Effect.gen(function* () {
       const at = yield* Program.place

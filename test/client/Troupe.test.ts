@@ -164,7 +164,7 @@ describe("createTroupe", () => {
         ].map(failure)
       )
       const words = [
-        "externalId: There is no such field. The fields are thread, id, delivery, signal.",
+        "externalId: There is no such field. The fields are thread, id, attachments, delivery, signal.",
         "thraed: There is no such field.",
         "thraed: There is no such field.",
         "thraed: There is no such field.",

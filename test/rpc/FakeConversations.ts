@@ -85,7 +85,7 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
         source,
         delivery,
         text,
-        attachments
+        attachments: attachments.map(({ content, ...file }) => ({ ...file, bytes: content.length, sha256: "" }))
       })
       const receipt = { threadId: id, messageId, seq, duplicate: false }
       receipts.set(`${message.channel} ${message.externalId}`, receipt)

@@ -103,6 +103,7 @@ describe("every text that a call takes", () => {
       case "Union":
         return ast.types.flatMap((type) => unbounded(type, path, below))
       case "Arrays":
+        if (isBounded(ast)) return ast.rest.flatMap((type) => unbounded(type, `${path}[]`, below))
         return ast.rest.length === 0
           ? ast.elements.flatMap((type, index) => unbounded(type, `${path}[${index}]`, below))
           : [`${path}[]`]

@@ -69,6 +69,26 @@ describe("restore", () => {
   )
 
   test(
+    "files that came with messages are in a backup, and in the copy that is made of it",
+    Effect.gen(function* () {
+      const at = yield* place
+      const content = new Uint8Array(3000).map((_, index) => index)
+      const file = { name: "a.bin", mediaType: "text/plain", content }
+      yield* life(at.directory, ({ journal }) =>
+        Effect.andThen(journal.accept(message({ attachments: [file] })), make(at))
+      )
+      assert.strictEqual((yield* Verify.backup(at.backup)).tables["attachments"], 1)
+      yield* restore(at)
+      yield* life(at.directory, ({ sql }) =>
+        Effect.gen(function* () {
+          const [row] = yield* sql<{ readonly content: Uint8Array }>`SELECT content FROM attachments`
+          assert.deepStrictEqual(new Uint8Array(row?.content ?? []), content)
+        })
+      )
+    })
+  )
+
+  test(
     "what was owed is held: nothing is sent, nothing is answered, newer messages elsewhere are",
     Effect.gen(function* () {
       const at = yield* place

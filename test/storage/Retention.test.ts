@@ -74,6 +74,41 @@ describe("retention", () => {
     }).pipe(Effect.scoped, Effect.provide(surroundings()))
   )
 
+  it.effect(
+    "contents of attachments go when they have not come for long, the oldest first when there is too much",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+        const process = yield* Store.startProcess
+        const send = (...contents: ReadonlyArray<number>) =>
+          process.journal.accept(
+            message({
+              attachments: contents.map((n) => ({
+                name: "a",
+                mediaType: "text/plain",
+                content: new Uint8Array(400).fill(n)
+              }))
+            })
+          )
+        yield* send(1, 2)
+        yield* TestClock.adjust("30 days")
+        yield* send(2)
+        const entries = yield* count("thread_entries")
+        yield* TestClock.adjust("61 days")
+        assert.deepInclude(yield* Retention.run, { attachments: 1 })
+        yield* send(3, 4)
+        // More than may be kept, but what has just come may still be about to be shown.
+        yield* TestClock.adjust("59 minutes")
+        assert.deepInclude(yield* Retention.run, { attachments: 1 })
+        assert.strictEqual(yield* count("attachments"), 2)
+        yield* TestClock.adjust("2 minutes")
+        yield* send(5)
+        assert.deepInclude(yield* Retention.run, { attachments: 1 })
+        assert.strictEqual(yield* count("attachments"), 2)
+        assert.strictEqual(yield* count("thread_entries"), (entries ?? 0) + 2)
+      }).pipe(Effect.scoped, Effect.provide(surroundings({ retention: { attachments_max_bytes: 1000 } })))
+  )
+
   it.effect("as long as its record is kept, a message that comes twice is one message", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))

@@ -77,7 +77,7 @@ describe("the history that a model sees", () => {
   it("F044 F045 is sound whatever a person, a model, a tool or a prompt file wrote", () => {
     for (const text of ["", "  ", "\0", "\ud83d", "half \ude00 of it", "\0\ud800\0"]) {
       const entries = [
-        Entries.user(1, { text, attachments: [{ name: text, mediaType: text, bytes: 1, path: text }] }),
+        Entries.user(1, { text, attachments: [{ name: text, mediaType: text, bytes: 1, sha256: text }] }),
         Entries.started([1]),
         Entries.response(1, [Entries.request(1, { name: text, arguments: text })], { text }),
         Entries.result(1, { name: text, text })

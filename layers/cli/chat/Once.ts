@@ -11,6 +11,7 @@ import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import * as Outcome from "../../../src/conversation/Outcome.ts"
+import type { Encoded } from "../../../src/attachment/Attachment.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Monotonic from "../../../src/Monotonic.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
@@ -20,6 +21,8 @@ import * as Questions from "./Questions.ts"
 export interface Options {
   readonly json: boolean
   readonly timeoutSeconds: number | undefined
+  /** Files to send along. */
+  readonly attachments?: ReadonlyArray<Encoded>
 }
 
 /**
@@ -50,6 +53,7 @@ const exchange = Effect.fnUntraced(function* (
 ) {
   const client = yield* TroupeClient
   const output = yield* Output
+  const { attachments = [] } = options
   const taken = yield* Deferred.make<Accepted>()
   const gone = yield* Deferred.make<never, CommandFailed>()
   const questions = yield* Questions.make(thread)
@@ -93,7 +97,7 @@ const exchange = Effect.fnUntraced(function* (
   })
 
   const following = client
-    .sendAndWatch({ thread, text }, { onCut })
+    .sendAndWatch({ thread, text, ...(attachments.length === 0 ? {} : { attachments }) }, { onCut })
     .pipe(Stream.tap(take), Stream.takeUntilEffect(isOver), Stream.runDrain)
 
   // What serves another's message as well is not this command's to stop, nor is a turn before this message's.

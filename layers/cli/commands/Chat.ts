@@ -7,6 +7,7 @@ import { usage } from "../../../src/cli/CommandFailed.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Inbound from "../../../src/thread/Inbound.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
+import * as Attaching from "../Attaching.ts"
 import * as Session from "../chat/Session.ts"
 import * as OutputLive from "../Output.ts"
 import * as StandardInput from "../StandardInput.ts"
@@ -15,6 +16,7 @@ import * as Client from "./Client.ts"
 export interface Flags {
   readonly thread: string
   readonly once: string | undefined
+  readonly attach: ReadonlyArray<string>
   readonly json: boolean
   readonly timeoutSeconds: number | undefined
 }
@@ -24,6 +26,8 @@ export const run = (common: Client.Common, flags: Flags) =>
     const output = yield* Output
     const thread = yield* Client.threadKey(flags.thread)
     if (flags.once === undefined) {
+      if (flags.attach.length > 0)
+        return yield* usage("--attach needs --once: an interactive chat has no way to send files.")
       if (flags.json) return yield* usage("--json needs --once: an interactive chat is for people.")
       if (flags.timeoutSeconds !== undefined) {
         return yield* usage("--timeout needs --once: an interactive chat lasts until you leave it.")
@@ -40,8 +44,9 @@ export const run = (common: Client.Common, flags: Flags) =>
     if (Inbound.isBlank(text)) return yield* usage("The message is blank.")
     if (text.length > Inbound.longestText)
       return yield* usage(`The message is longer than ${Inbound.longestText} characters.`)
+    const attachments = yield* Attaching.read(flags.attach)
     const { once } = yield* Effect.promise(() => import("../chat/Once.ts"))
-    return yield* once(thread, text.trimEnd(), flags, Session.layer(common))
+    return yield* once(thread, text.trimEnd(), { ...flags, attachments }, Session.layer(common))
   }).pipe(
     Client.reachable,
     Effect.provide(

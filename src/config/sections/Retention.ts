@@ -20,6 +20,16 @@ export const section = Key.key(
       Values.ByteSize,
       "1GB",
       "Size of all outputs that were moved to files; beyond it the oldest go before their time."
+    ),
+    attachments_days: Key.key(
+      Values.PositiveInt,
+      90,
+      "How long the content of an image or file is kept after it last came with a message; what it was stays in the thread."
+    ),
+    attachments_max_bytes: Key.key(
+      Values.ByteSize,
+      "2GB",
+      "Size of all images and files that came with messages; beyond it the oldest go before their time."
     )
   }),
   {},
