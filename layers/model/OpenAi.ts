@@ -13,9 +13,11 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Pull from "effect/Pull"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Monotonic from "../../src/Monotonic.ts"
 import { encryptedReasoning, previousResponse, transportError } from "../../src/model/ModelError.ts"
@@ -88,20 +90,21 @@ export const make = (
 ): Effect.Effect<LanguageModel.LanguageModel> =>
   LanguageModel.make({
     codecTransformer: toCodecOpenAI,
-    generateText: Effect.fnUntraced(function* (request) {
+    generateText: (request) => {
       const ask = { options, protocol, client, request, streaming: false }
-      const parts = yield* Stream.runCollect(attempt(ask, "kept")).pipe(Effect.retry(Retry.schedule(options.retry)))
-      return Parts.join(parts)
-    }),
+      return Stream.runCollect(streamed(attempt(ask, "kept"))).pipe(
+        Effect.retry(Retry.schedule(options.retry)),
+        Effect.map(Parts.join)
+      )
+    },
+    // What has been shown cannot be taken back, so only a request that has produced nothing is tried again.
     streamText: (request) =>
-      Stream.suspend(() => {
-        // What has been shown cannot be taken back, so only a request that has produced nothing is tried again.
-        let shown = false
-        return attempt({ options, protocol, client, request, streaming: true }, "kept").pipe(
-          Stream.tap(() => Effect.sync(() => void (shown = true))),
-          Stream.retry(Retry.schedule({ ...options.retry, repeatable: () => !shown }))
+      streamed(
+        Effect.retry(
+          attempt({ options, protocol, client, request, streaming: true }, "kept"),
+          Retry.schedule(options.retry)
         )
-      })
+      )
   })
 
 interface Ask {
@@ -112,17 +115,34 @@ interface Ask {
   readonly streaming: boolean
 }
 
-/** One try. One that the provider refuses because of what it should have kept is made again without, at once. */
-const attempt = (ask: Ask, reliance: Reliance): Stream.Stream<Part, AiError.AiError, IdGenerator> =>
-  Stream.suspend(() => {
-    let shown = false
-    return exchange(ask, reliance).pipe(
-      Stream.tap(() => Effect.sync(() => void (shown = true))),
-      Stream.catch((error) => {
-        const less = shown ? undefined : withLess(error, reliance)
-        return less === undefined ? Stream.fail(error) : attempt(ask, less)
+type Chunk = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, AiError.AiError>
+
+/** An answer that has begun. */
+interface Begun {
+  /** Its first parts; none when it has no parts at all. */
+  readonly first: Option.Option<Arr.NonEmptyReadonlyArray<Part>>
+  readonly rest: Chunk
+}
+
+const streamed = <R>(begun: Effect.Effect<Begun, AiError.AiError, R>) =>
+  Stream.scoped(
+    Stream.fromPull(
+      Effect.map(begun, ({ first, rest }): Chunk => {
+        let next = Option.getOrUndefined(first)
+        return Effect.suspend(() => {
+          const parts = next
+          next = undefined
+          return parts === undefined ? rest : Effect.succeed(parts)
+        })
       })
     )
+  )
+
+/** One try. One that the provider refuses because of what it should have kept is made again without, at once. */
+const attempt = (ask: Ask, reliance: Reliance): Effect.Effect<Begun, AiError.AiError, IdGenerator | Scope.Scope> =>
+  Effect.catch(begin(ask, reliance), (error) => {
+    const less = withLess(error, reliance)
+    return less === undefined ? Effect.fail(error) : attempt(ask, less)
   })
 
 /** What a request may still build on that was refused for what it built on; undefined when it was not, or nothing is left. */
@@ -132,20 +152,30 @@ export const withLess = ({ reason }: AiError.AiError, reliance: Reliance): Relia
   return constraint === encryptedReasoning && reliance !== "nothing" ? "nothing" : undefined
 }
 
-/** From the request to the closing parts. The request is aborted when the stream ends for any reason. */
-const exchange = (ask: Ask, reliance: Reliance): Stream.Stream<Part, AiError.AiError, IdGenerator> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const { client, options, protocol, request, streaming } = ask
-      const { body, collector } = yield* protocol.request(request, { streaming, reliance })
-      const events = yield* client.open(options, protocol.path, body)
-      const ids = {
-        takenIds: Parts.callIds(request.prompt),
-        idBase: `call_${(yield* (yield* IdGenerator).generateId()).replace(/[^A-Za-z0-9]/g, "").slice(-20)}`
-      }
-      return Stream.fromPull(Effect.succeed(pull(options, events, collector(ids))))
-    })
+/** From the request to the first parts. It is aborted when that fails, and when the stream ends for any reason. */
+const begin = Effect.fnUntraced(function* (ask: Ask, reliance: Reliance) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const opening = Effect.gen(function* () {
+    const rest = yield* exchange(ask, reliance)
+    const first = yield* Pull.catchDone(Effect.asSome(rest), () => Effect.succeedNone)
+    return { first, rest }
+  })
+  return yield* opening.pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
   )
+})
+
+const exchange = Effect.fnUntraced(function* (ask: Ask, reliance: Reliance) {
+  const { client, options, protocol, request, streaming } = ask
+  const { body, collector } = yield* protocol.request(request, { streaming, reliance })
+  const events = yield* client.open(options, protocol.path, body)
+  const ids = {
+    takenIds: Parts.callIds(request.prompt),
+    idBase: `call_${(yield* (yield* IdGenerator).generateId()).replace(/[^A-Za-z0-9]/g, "").slice(-20)}`
+  }
+  return pull(options, events, collector(ids))
+})
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Answer
@@ -160,7 +190,7 @@ const longestAnswer = 8_000_000
 const patience = 2000
 
 /** The parts of the next events that have any; at the end, the closing parts. */
-const pull = (options: Options, events: Client.Events, collector: Answers.Collector) => {
+const pull = (options: Options, events: Client.Events, collector: Answers.Collector): Chunk => {
   let closed = false
   let failure: AiError.AiError | undefined
 
@@ -212,7 +242,7 @@ const pull = (options: Options, events: Client.Events, collector: Answers.Collec
     return parts
   }
 
-  const chunk: Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, AiError.AiError> = Effect.gen(function* () {
+  const chunk: Chunk = Effect.gen(function* () {
     if (failure !== undefined) return yield* failure
     if (closed) return yield* Cause.done()
     const next = yield* read

@@ -14,8 +14,6 @@ export interface RetryOptions {
   readonly attempts: number
   /** Least pause before the first of them; doubles each time. */
   readonly delay: Duration.Duration
-  /** Whether the request may still be repeated; always, when left out. */
-  readonly repeatable?: () => boolean
 }
 
 /** A retry that is about to come. */
@@ -55,11 +53,7 @@ export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Dura
   Schedule.exponential(options.delay).pipe(
     Schedule.setInputType<AiError.AiError>(),
     Schedule.while(({ attempt, elapsed, input }) =>
-      Effect.succeed(
-        attempt <= options.attempts &&
-          (options.repeatable === undefined || options.repeatable()) &&
-          isWorthRetrying(input, elapsed)
-      )
+      Effect.succeed(attempt <= options.attempts && isWorthRetrying(input, elapsed))
     ),
     Schedule.modifyDelay(({ duration, input }) =>
       Effect.map(Random.next, (chance) => pause(Duration.times(duration, 1 + spread * chance), input))
