@@ -87,6 +87,8 @@ export const open = async (random: () => number): Promise<World> => {
       response.destroy()
     })
   })
+  // A process that was suspended finds its connections as it left them: the tools and the channel of the rig do not try again.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
