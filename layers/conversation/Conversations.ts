@@ -20,8 +20,12 @@ const make = Effect.gen(function* () {
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
   const actorOf = yield* ConversationEntity.client
+  let ending = false
   // This layer ends before the actors do: turns at work may finish, and no further one is begun only to be broken off.
-  yield* Effect.acquireRelease(TurnSlots, (slots) => slots.close)
+  yield* Effect.acquireRelease(TurnSlots, (slots) => {
+    ending = true
+    return slots.close
+  })
 
   const acceptQuietly = (message: Journal.InboundMessage) =>
     MessageMetrics.accepting(message.channel, journal.accept(message))
@@ -32,9 +36,12 @@ const make = Effect.gen(function* () {
     return accepted
   })
 
-  // A hint: should it be lost, the sweep finds the message in its table.
+  // A hint: should it be lost, the sweep finds the message in its table. While the process ends an actor may take no more, and
+  // whoever hands a message in must not wait for that: it is on disk, and the next process answers it.
   const wake = ({ messageId, seq, threadId }: Omit<Journal.Accepted, "duplicate">) =>
-    Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
+    Effect.suspend(() =>
+      ending ? Effect.void : Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
+    )
 
   const stop = Effect.fn("Conversations.stop")(function* (threadId: Ids.ThreadId, by: string) {
     yield* threads.get(threadId)
