@@ -268,7 +268,7 @@ describe("deliveries", () => {
   )
 
   test(
-    "replies wait while their channel is not registered, and again after it went away",
+    "F021 replies wait while their channel is not registered, and again after it went away",
     Effect.gen(function* () {
       const { deliveries, process } = yield* startLoop()
       yield* answerWith(process, [reply("1"), reply("2")])

@@ -361,7 +361,7 @@ describe("while a history is summarised", () => {
     })
   )
 
-  it.effect("a stop ends the turn, and the next message is served", () =>
+  it.effect("F113 a stop ends the turn, and the next message is served", () =>
     Effect.gen(function* () {
       const troupe = yield* Troupe
       yield* troupe.say(long)

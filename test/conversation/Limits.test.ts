@@ -143,6 +143,42 @@ describe("a turn ends", () => {
     )
   )
 
+  it.effect("F074 a thousand times in a row, each for the same cost: nothing of it piles up", () =>
+    Effect.gen(function* () {
+      const troupe = yield* TestRuntime.TestRuntime
+      const sql = yield* SqlClient.SqlClient
+      const model = yield* ScriptedModel
+      const stored = Effect.map(
+        sql<{ readonly bytes: number }>`SELECT SUM(LENGTH(payload)) AS bytes FROM thread_entries`,
+        ([row]) => row?.bytes ?? 0
+      )
+      const sizes: Array<number> = []
+      let messages = 0
+      for (const quarter of [1, 2, 3, 4]) {
+        const accepted = yield* Effect.forEach(Array.from({ length: 250 }), () =>
+          troupe.accept("are you there?", { delivery: "after-turn", externalId: `${quarter} ${messages++}` })
+        )
+        const last = accepted.at(-1)
+        assert(last !== undefined)
+        assert.strictEqual((yield* troupe.outcome(last)).state, "failed")
+        sizes.push(yield* stored)
+      }
+      const grown = sizes.map((size, index) => size - (sizes[index - 1] ?? 0))
+      for (const one of grown) assert.isBelow(one / 250, 1000, "bytes for a turn that failed")
+      assert.strictEqual((yield* troupe.say("and now?")).answer, "here")
+      const asked = (yield* model.requests).map(({ prompt }) => prompt.content.length)
+      assert.strictEqual(asked.length, 1001)
+      assert.isAtMost(Math.max(...asked), 5, "messages that the model reads")
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({
+          scripts: ({ index }) =>
+            index < 1000 ? [fail(new AiError.AuthenticationError({ kind: "InvalidKey" }))] : [text("here")]
+        })
+      )
+    )
+  )
+
   it.effect("F020 when something in the runtime breaks, even before it has begun", () =>
     Effect.gen(function* () {
       const troupe = yield* TestRuntime.TestRuntime

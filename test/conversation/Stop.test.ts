@@ -29,7 +29,7 @@ const stopsAndGoesOn = Effect.fnUntraced(function* (accepted: Journal.Accepted) 
   return outcome
 })
 
-describe("a stop", () => {
+describe("F113 a stop", () => {
   it.effect("ends a turn whose model is speaking", () =>
     Effect.gen(function* () {
       const events = yield* Fixtures.recordEvents

@@ -50,7 +50,14 @@ const world = Layer.effect(
 /** Calls the calculator when asked something, and reads out the result that came back. Text and arguments in pieces. */
 const start = (gate: Latch.Latch) =>
   Effect.promise(async () => {
-    const mock = new LLMock({ host: "127.0.0.1", port: 0, chunkSize: 6, latency: 30, strict: true, auth: { apiKeys: [apiKey] } })
+    const mock = new LLMock({
+      host: "127.0.0.1",
+      port: 0,
+      chunkSize: 6,
+      latency: 30,
+      strict: true,
+      auth: { apiKeys: [apiKey] }
+    })
     mock.on({ userMessage: question, hasToolResult: false }, async () => {
       await Effect.runPromise(gate.await)
       return {

@@ -213,7 +213,7 @@ describe("the lock", () => {
   })
 
   it.live(
-    "names its holder, and is free the moment the holder is killed",
+    "F087 names its holder, and is free the moment the holder is killed",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

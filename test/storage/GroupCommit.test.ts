@@ -138,6 +138,38 @@ describe("group commit", () => {
     }).pipe(Effect.provide(store()))
   )
 
+  it.live("F089 of eight writers that never pause none is left behind, and the program goes on meanwhile", () =>
+    Effect.gen(function* () {
+      const { add, disk, sql } = yield* table
+      const done = Array.from({ length: 8 }, () => 0)
+      let widest = 0
+      let turns = 0
+      const writer = (_: number, which: number) =>
+        Effect.gen(function* () {
+          for (let n = 0; n < 125; n++) {
+            yield* add(`${which} ${n}`)
+            done[which] = n + 1
+            widest = Math.max(widest, Math.max(...done) - Math.min(...done))
+          }
+        })
+      const before = disk.count()
+      // Each is a turn of the event loop, on which everything else waits.
+      const loop = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => void turns++)
+          )
+        )
+      )
+      yield* Effect.all(done.map(writer), { concurrency: "unbounded", discard: true })
+      yield* Fiber.interrupt(loop)
+      assert.deepStrictEqual(yield* sql`SELECT COUNT(*) AS n FROM item`, [{ n: 1000 }])
+      assert.isAtMost(widest, 8, "somebody had to let others go first, again and again")
+      assert.isAtLeast(turns, disk.count() - before, "the event loop stood still while the disk worked")
+    }).pipe(Effect.scoped, Effect.provide(store()))
+  )
+
   it.live("one that fails does not take the others with it", () =>
     Effect.gen(function* () {
       const { add, disk, fork, names, sql } = yield* table
