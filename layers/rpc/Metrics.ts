@@ -13,8 +13,8 @@ import * as Wire from "../../src/rpc/Wire.ts"
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const { observability } = yield* Settings
-    const overview = yield* Overview
     if (!observability.prometheus) return
+    const overview = yield* Overview
     // A channel that has nothing left is no longer among the figures, and its series must say so.
     const channels = new Set<string>()
     const refresh = Effect.gen(function* () {
@@ -28,7 +28,7 @@ export const layer = HttpRouter.use((router) =>
       "GET",
       Wire.metricsPath,
       // Some figures are counted in the store; one that cannot be read now does not keep the others away.
-      Effect.ignoreCause(refresh).pipe(
+      Effect.catchCause(refresh, (cause) => Effect.logWarning("Some figures could not be counted", cause)).pipe(
         Effect.andThen(PrometheusMetrics.format()),
         Effect.map((text) => HttpServerResponse.text(text, { contentType }))
       )

@@ -27,6 +27,8 @@ export interface Question {
   readonly tools: ReadonlyArray<ToolCalls.Offer>
   readonly cacheKey: string
   readonly onDelta: (kind: "text" | "reasoning", offset: number, text: string) => Effect.Effect<void>
+  /** The name of the span around each request. */
+  readonly span: "turn.step" | "turn.summary"
   /** Whether words of the answer have been shown. */
   readonly shown: () => boolean
 }
@@ -56,7 +58,7 @@ export interface Surroundings {
 
 export const make = ({ models, retries, routes }: Surroundings): Asking => {
   const request = (session: Session.Session, { about }: Asker, question: Question) => {
-    const { cacheKey, model: first, onDelta, prompt, shown, tools } = question
+    const { cacheKey, model: first, onDelta, prompt, shown, span, tools } = question
     const { turnId } = session.run
     const step = session.state().steps + 1
     const askWith = (model: Models.ModelHandle) =>
@@ -84,7 +86,7 @@ export const make = ({ models, retries, routes }: Surroundings): Asking => {
         Effect.timed,
         Effect.tap(([took]) => TurnMetrics.responded(model, Duration.toSeconds(took))),
         Effect.map(([, response]): Answer => ({ model, response })),
-        Effect.withSpan("turn.step", { attributes: { step, model: model.model, provider: model.provider } })
+        Effect.withSpan(span, { attributes: { step, model: model.model, provider: model.provider } })
       )
     /** What the provider has compacted and can read no longer, the model is shown as it was said. */
     const askOne = (model: Models.ModelHandle) =>

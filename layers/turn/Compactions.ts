@@ -110,6 +110,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
         model,
         prompt: () => prompt,
         tools: [],
+        span: "turn.summary",
         cacheKey: `${session.run.thread.id}:compact`,
         onDelta: () => Effect.void,
         shown: () => false

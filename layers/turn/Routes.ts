@@ -25,7 +25,8 @@ export interface Why {
   readonly message: string
 }
 
-export interface Asking<A, E> {
+/** Something that a model is to answer, or another one in its place. */
+export interface Chained<A, E> {
   readonly model: Models.ModelHandle
   /** The model that was asked last in this turn. */
   readonly last: Entry.ModelName
@@ -36,7 +37,7 @@ export interface Asking<A, E> {
 }
 
 export interface Routes {
-  readonly ask: <A, E>(asking: Asking<A, E>) => Effect.Effect<A, AskError | E>
+  readonly ask: <A, E>(chained: Chained<A, E>) => Effect.Effect<A, AskError | E>
 }
 
 /** Each use has breakers of its own, one for every provider and model. */
@@ -49,8 +50,8 @@ export const make = (cooldown: Duration.Duration): Routes => {
   }
 
   /** Asks one model and notes how that went. */
-  const attempt = <A, E>(asking: Asking<A, E>, model: Models.ModelHandle) =>
-    Effect.onExit(asking.ask(model), (exit) =>
+  const attempt = <A, E>(chained: Chained<A, E>, model: Models.ModelHandle) =>
+    Effect.onExit(chained.ask(model), (exit) =>
       Effect.map(Monotonic.millis, (now) => {
         const error = Exit.findErrorOption(exit)
         const breaker = breakerOf(model)
@@ -65,10 +66,10 @@ export const make = (cooldown: Duration.Duration): Routes => {
     )
 
   const chain = Effect.fnUntraced(function* <A, E>(
-    asking: Asking<A, E>,
+    chained: Chained<A, E>,
     models: ReadonlyArray<Models.ModelHandle>
   ): Effect.fn.Return<A, AskError | E> {
-    let last = asking.last
+    let last = chained.last
     let why: Why | undefined
     let failure: AskError | undefined
     for (const model of models) {
@@ -80,30 +81,30 @@ export const make = (cooldown: Duration.Duration): Routes => {
       }
       set(model, admitted)
       if (Origin.keyOf(model) !== Origin.keyOf(last)) {
-        yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
+        yield* chained.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
         last = nameOf(model)
       }
-      const exit = yield* Effect.exit(attempt(asking, model))
+      const exit = yield* Effect.exit(attempt(chained, model))
       if (Exit.isSuccess(exit)) return exit.value
       const error = Exit.findErrorOption(exit)
-      if (error._tag === "None" || asking.shown() || !leadsOn(error.value)) return yield* exit
+      if (error._tag === "None" || chained.shown() || !leadsOn(error.value)) return yield* exit
       failure = error.value
       why = whyOf(error.value)
     }
     if (failure !== undefined) return yield* failure
     // All of them failed a moment ago. To ask the one that is due first is better than to ask nobody.
     const [due] = models.toSorted((a, b) => Breaker.until(breakerOf(a)) - Breaker.until(breakerOf(b)))
-    const model = due ?? asking.model
+    const model = due ?? chained.model
     set(model, Breaker.force(breakerOf(model)))
     if (Origin.keyOf(model) !== Origin.keyOf(last))
-      yield* asking.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
-    return yield* attempt(asking, model)
+      yield* chained.onSwitch(nameOf(last), nameOf(model), why ?? backAgain)
+    return yield* attempt(chained, model)
   })
 
   return {
-    ask: (asking) => {
-      const { fallback = [] } = asking.model
-      return fallback.length === 0 ? asking.ask(asking.model) : chain(asking, [asking.model, ...fallback])
+    ask: (chained) => {
+      const { fallback = [] } = chained.model
+      return fallback.length === 0 ? chained.ask(chained.model) : chain(chained, [chained.model, ...fallback])
     }
   }
 }

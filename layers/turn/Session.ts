@@ -70,7 +70,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
   const { crashLimit, spent } = settings
   const { log } = run
   let about: TurnMetrics.Turn = { tools: new Set(), startedAt: undefined }
-  // An earlier try of the same turn may have read a part of it.
+  // What is in memory of the log already, what an earlier try of the same turn has read included.
   let state = log.entries().reduce((before, { entry }) => TurnState.apply(before, entry), TurnState.initial(turnId))
   // How many lives worked on the turn, once the journal counts this one among them.
   let lives: number | undefined

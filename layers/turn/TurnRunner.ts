@@ -139,6 +139,7 @@ const make = Effect.gen(function* () {
           shown
         }),
       tools: tools.offers,
+      span: "turn.step",
       cacheKey: session.run.thread.id,
       onDelta: (kind, offset, text) => {
         begun ||= kind === "text" && text.trim() !== ""

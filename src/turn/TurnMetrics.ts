@@ -63,7 +63,7 @@ const calls = Metric.counter("troupe_tool_calls_total", {
   incremental: true
 })
 const callSeconds = Metric.histogram("troupe_tool_seconds", {
-  description: "Time a tool call took, waiting for an approval included",
+  description: "Time a tool call took, waiting for an approval left out",
   boundaries
 })
 

@@ -11,6 +11,7 @@ import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as Fixtures from "../conversation/Fixtures.ts"
+import * as Lives from "../conversation/Lives.ts"
 
 const Add = Tool.make("add", {
   description: "Adds.",
@@ -46,6 +47,9 @@ describe("metrics", () => {
       has(`troupe_accept_seconds_count 2`)
       has(`troupe_tool_calls_total{tool="add",outcome="completed"} 1`)
       has(`troupe_model_responses_total{provider="scripted",model="scripted",finish_reason="stop"} 1`)
+      // What the model of the script counts for each of its three responses.
+      has(`troupe_model_tokens_total{provider="scripted",model="scripted",kind="input"} 30`)
+      has(`troupe_model_tokens_total{provider="scripted",model="scripted",kind="output"} 15`)
       assert.match(text, /troupe_model_response_seconds_count\{[^}]*\} 3/)
       // A name that only the model knows is no series of its own.
       assert.notInclude(text, "made_up_by_the_model")
@@ -90,4 +94,37 @@ describe("metrics", () => {
       has(`troupe_turns_resumed_total 2`)
     }).pipe(Effect.provide(runtime), Effect.provideService(Metric.MetricRegistry, new Map()))
   })
+
+  it.effect("count a turn that goes on in another life of the process once, with what each life did of it", () =>
+    Effect.gen(function* () {
+      const store = yield* Lives.makeStore
+      const make: Lives.Make = (at) => ({
+        scripts: ({ prompt }) => [
+          prompt.content.some(({ role }) => role === "tool")
+            ? ScriptedModel.text("done")
+            : ScriptedModel.toolCall("add", { a: 1 }),
+          ScriptedModel.run(at("model answered"))
+        ],
+        tools: ToolRegistry.layer([Add], {
+          add: ({ a }) => Effect.as(at("call done"), { sum: a })
+        })
+      })
+      const say = Effect.flatMap(TestRuntime.TestRuntime, (troupe) => troupe.say("hello", { externalId: "one" }))
+      assert.strictEqual(yield* Lives.killedAt(store, "call done", make, say), "call done")
+      yield* Lives.whole(store, make, say)
+      const lines = (yield* PrometheusMetrics.format()).split("\n")
+      for (const line of [
+        `troupe_messages_accepted_total{channel="test"} 1`,
+        `troupe_turns_resumed_total 1`,
+        `troupe_turns_ended_total{state="answered"} 1`,
+        `troupe_turn_seconds_count 1`,
+        `troupe_tool_calls_total{tool="add",outcome="completed"} 1`,
+        `troupe_model_responses_total{provider="scripted",model="scripted",finish_reason="tool-calls"} 1`,
+        `troupe_model_responses_total{provider="scripted",model="scripted",finish_reason="stop"} 1`,
+        `troupe_model_tokens_total{provider="scripted",model="scripted",kind="input"} 20`
+      ]) {
+        assert.include(lines, line)
+      }
+    }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
 })

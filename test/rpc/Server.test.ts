@@ -2,6 +2,7 @@ import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -667,32 +668,62 @@ const webSocket = (url: string, use: (send: (text: string) => void) => void): Ef
     socket.addEventListener("close", finish)
     return Effect.sync(() => socket.close())
   })
-layer(TestServer.layerWithStage({ settings: { observability: { prometheus: true } } }), { excludeTestServices: true })(
-  "the metrics, where the settings ask for them",
-  (it) => {
-    it.effect("need the token", () =>
-      Effect.gen(function* () {
-        const answer = yield* RawHttp.send(yield* TestServer.url, { method: "GET", path: Wire.metricsPath })
-        assert.strictEqual(answer.status, 401)
-      })
-    )
+/** What the server logged, with its level and the first line of its cause. */
+const told: Array<string> = []
+const logged = Logger.layer([
+  Logger.make(({ cause, logLevel, message }) => {
+    const words = Array.isArray(message) ? String(message[0]) : String(message)
+    const why = cause.reasons.map((reason) => (reason._tag === "Die" ? String(reason.defect).slice(7) : reason._tag))
+    told.push([`${logLevel} ${words}`, ...why].join(": "))
+  })
+])
 
-    it.effect("are Prometheus' text, with the age of what is owed", () =>
-      Effect.gen(function* () {
-        TestServer.setOldestOwed(90_000)
-        const answer = yield* RawHttp.send(yield* TestServer.url, {
-          method: "GET",
-          path: Wire.metricsPath,
-          headers: bearer
-        })
-        TestServer.setOldestOwed(null)
-        assert.strictEqual(answer.status, 200)
-        assert.match(answer.head, /content-type: text\/plain; version=0\.0\.4/i)
-        assert.include(answer.body, "troupe_oldest_owed_seconds 90\n")
-      })
-    )
+layer(
+  TestServer.layerWithStage({ settings: { observability: { prometheus: true } } }).pipe(Layer.provideMerge(logged)),
+  {
+    excludeTestServices: true
   }
-)
+)("the metrics, where the settings ask for them", (it) => {
+  it.effect("need the token", () =>
+    Effect.gen(function* () {
+      const answer = yield* RawHttp.send(yield* TestServer.url, { method: "GET", path: Wire.metricsPath })
+      assert.strictEqual(answer.status, 401)
+    })
+  )
+
+  it.effect("are Prometheus' text, with the age of what is owed", () =>
+    Effect.gen(function* () {
+      TestServer.setOldestOwed(90_000)
+      const answer = yield* RawHttp.send(yield* TestServer.url, {
+        method: "GET",
+        path: Wire.metricsPath,
+        headers: bearer
+      })
+      TestServer.setOldestOwed(null)
+      assert.strictEqual(answer.status, 200)
+      assert.match(answer.head, /content-type: text\/plain; version=0\.0\.4/i)
+      assert.include(answer.body, "troupe_oldest_owed_seconds 90\n")
+    })
+  )
+
+  it.effect("are there, and the log says why, when some cannot be counted", () =>
+    Effect.gen(function* () {
+      told.length = 0
+      TestServer.setCountingFails("the store is on fire")
+      const answer = yield* RawHttp.send(yield* TestServer.url, {
+        method: "GET",
+        path: Wire.metricsPath,
+        headers: bearer
+      })
+      TestServer.setCountingFails(null)
+      assert.strictEqual(answer.status, 200)
+      assert.deepStrictEqual(
+        told.filter((line) => line.startsWith("Warn")),
+        ["Warn Some figures could not be counted: the store is on fire"]
+      )
+    })
+  )
+})
 
 layer(TestServer.layerWithStage({}), { excludeTestServices: true })("the metrics otherwise", (it) => {
   it.effect("are not there", () =>

@@ -54,6 +54,12 @@ export type Kind = "WebSocket" | "HTTP"
 export const clientOf = (kind: Kind, options: TroupeClient.Options) =>
   kind === "WebSocket" ? TroupeClient.layer(options) : TroupeClient.layerHttp(options)
 
+/** What goes wrong in counting the figures. */
+let countingFails: string | null = null
+export const setCountingFails = (why: string | null) => {
+  countingFails = why
+}
+
 /** What a slower counting of the figures would say. */
 let oldestOwed: number | null = null
 export const setOldestOwed = (millis: number | null) => {
@@ -64,6 +70,16 @@ let storageFailing: Failing | null = null
 export const setStorageFailing = (failing: Failing | null) => {
   storageFailing = failing
 }
+
+const figures = () => ({
+  threads: 1,
+  activeConversations: 0,
+  runningTurns: 0,
+  oldestOwedMillis: oldestOwed,
+  undelivered: [],
+  storageFailing,
+  held: { threads: 0, replies: 0 }
+})
 
 const agent = { name: "troupe", prompt: "", tools: { allow: [], deny: [] } }
 
@@ -84,15 +100,9 @@ const surroundings = Layer.mergeAll(
   Layer.mock(Approvals, { required: () => false }),
   Layer.mock(Requests, {}),
   Layer.succeed(Overview, {
-    read: Effect.sync(() => ({
-      threads: 1,
-      activeConversations: 0,
-      runningTurns: 0,
-      oldestOwedMillis: oldestOwed,
-      undelivered: [],
-      storageFailing,
-      held: { threads: 0, replies: 0 }
-    }))
+    read: Effect.suspend(() =>
+      countingFails === null ? Effect.succeed(figures()) : Effect.die(new Error(countingFails))
+    )
   }),
   Layer.effect(
     Incarnation,
