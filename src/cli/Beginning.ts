@@ -28,12 +28,18 @@ const isBeginning = (entries: ReadonlyArray<Entry.StoredEntry>, index: number): 
   return next.messageIds.every((id) => here.has(id))
 }
 
-/** How much of the thread is above, and how to see it (`more`, before a number); nothing at its beginning. */
-export const above = (shown: ReadonlyArray<Entry.StoredEntry>, style: Style, more = "/history"): string => {
-  const count = (shown[0]?.seq ?? 1) - 1
+/**
+ * How much of a thread is above a stretch of `shown` entries that begins with `first`, and how to see it (`more`, before a
+ * number); nothing at its beginning.
+ */
+export const above = (first: Entry.StoredEntry, shown: number, style: Style, more = "/history"): string => {
+  const count = first.seq - 1
   if (count === 0) return ""
-  const all = Math.min(1000, count + shown.length)
+  const all = Math.min(largest, count + shown)
   return style.dim(
-    `── ${count === 1 ? "1 entry" : `${count} entries`} above; ${more} ${all} shows ${all === 1000 ? "more" : "all"} ──\n`
+    `── ${count === 1 ? "1 entry" : `${count} entries`} above; ${more} ${all} shows ${all < count + shown ? "more" : "all"} ──\n`
   )
 }
+
+/** How many entries can be asked for. */
+const largest = 1000

@@ -8,6 +8,7 @@ import type * as Threads from "../thread/Threads.ts"
 import type * as Held from "../conversation/Held.ts"
 import type * as Backup from "../storage/Backup.ts"
 import * as StorageError from "../storage/StorageError.ts"
+import * as Beginning from "./Beginning.ts"
 import * as Plain from "./Plain.ts"
 import type { Style } from "./Style.ts"
 
@@ -50,8 +51,28 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
   return blocks.length === 0 ? "" : `${blocks.join("\n")}\n`
 }
 
+/**
+ * The last `limit` entries of a thread, in the pages that they come in: first what is left out above, which must not look like
+ * the beginning. `more` is what shows it, before a number.
+ */
+export const history = <E>(
+  pages: Stream.Stream<ReadonlyArray<Entry.StoredEntry>, E>,
+  { limit, more, style }: { readonly limit: number; readonly more: string; readonly style: Style }
+): Stream.Stream<string, E> =>
+  Stream.mapAccum(
+    stretches(pages),
+    () => false,
+    (begun, entries) => {
+      const [first] = entries
+      if (first === undefined) return [begun, []]
+      // Where something is left out, what is shown is as much as was asked for.
+      const above = begun ? "" : Beginning.above(first, limit, style, more)
+      return [true, [above + render(entries, style)]]
+    }
+  )
+
 /** Pages cut so that a call and its result, which comes soon after it, are in the same stretch. */
-export const stretches = <E>(
+const stretches = <E>(
   pages: Stream.Stream<ReadonlyArray<Entry.StoredEntry>, E>
 ): Stream.Stream<ReadonlyArray<Entry.StoredEntry>, E> =>
   Stream.mapAccum(

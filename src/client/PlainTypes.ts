@@ -190,6 +190,13 @@ export interface Status {
   readonly oldestOwedMillis: number | null
   readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>
   readonly memoryBytes: number
+  /** Why the store cannot be written, and since when (milliseconds since 1970); null when it can. */
+  readonly storageFailing: {
+    readonly reason: "full" | "read-only" | "io" | "busy" | "moved" | "unflushed"
+    readonly since: number
+  } | null
+  /** Threads with owed work and replies that a restored copy holds back until a person has decided. */
+  readonly held: { readonly threads: number; readonly replies: number }
 }
 
 /** An entry with its place in the log: `seq` counts from 1, `at` is in milliseconds since 1970. */
@@ -234,7 +241,13 @@ export type Entry =
       readonly messageIds: ReadonlyArray<string>
       readonly agent: string
     }
-  | { readonly _tag: "TurnResumed"; readonly turnId: string; readonly attempt: number }
+  | {
+      readonly _tag: "TurnResumed"
+      readonly turnId: string
+      readonly attempt: number
+      /** The same life goes on: it had to leave the turn because the store could not be written. */
+      readonly storeFailed?: boolean
+    }
   | { readonly _tag: "MessagesFolded"; readonly turnId: string; readonly messageIds: ReadonlyArray<string> }
   | {
       readonly _tag: "AssistantMessage"

@@ -11,6 +11,7 @@ import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
 import * as PlainError from "./PlainError.ts"
+import * as PlainInput from "./PlainInput.ts"
 import type { Abortable } from "./PlainTypes.ts"
 
 export interface Edge<R> {
@@ -35,13 +36,13 @@ export const make = <R>(layer: Layer.Layer<R>): Edge<R> => {
   return {
     run: async (effect, options) => {
       if (closing.signal.aborted) throw PlainError.closed
-      const exit = await runtime.runPromiseExit(Effect.raceFirst(ended(options?.signal), effect))
+      const exit = await runtime.runPromiseExit(Effect.raceFirst(ended(signalOf(options)), effect))
       if (Exit.isSuccess(exit)) return exit.value
       throw errorOf(exit.cause)
     },
     iterate: (stream, options) => ({
       [Symbol.asyncIterator]: () => {
-        const guarded = Stream.interruptWhen(stream, ended(options?.signal)).pipe(
+        const guarded = Stream.interruptWhen(stream, ended(signalOf(options))).pipe(
           Stream.catchCause((cause) => Stream.fail(errorOf(cause)))
         )
         return iteration(guarded, () =>
@@ -56,12 +57,23 @@ export const make = <R>(layer: Layer.Layer<R>): Edge<R> => {
   }
 }
 
+/** What needs no waiting, or its failure, thrown. */
+export const now = <A>(effect: Effect.Effect<A, PlainError.Failed>): A => {
+  const exit = Effect.runSyncExit(effect)
+  if (Exit.isSuccess(exit)) return exit.value
+  throw errorOf(exit.cause)
+}
+
 async function* iteration<A, R>(
   stream: Stream.Stream<A, PlainError.Failed, R>,
   context: () => Promise<Context.Context<R>>
 ): AsyncGenerator<A> {
   yield* Stream.toAsyncIterableWith(stream, await context())
 }
+
+/** A signal that is none is refused where the options are read. */
+const signalOf = (options: Abortable | undefined): AbortSignal | undefined =>
+  PlainInput.isAbortSignal(options?.signal) ? options.signal : undefined
 
 const when = (signal: AbortSignal, error: PlainError.Failed): Effect.Effect<never, PlainError.Failed> =>
   Effect.callback((resume) => {

@@ -5,7 +5,6 @@
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Approvals from "../approval/Approvals.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
@@ -14,38 +13,38 @@ import * as Reply from "../conversation/Reply.ts"
 import * as Ids from "../Ids.ts"
 import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import * as Entry from "../thread/Entry.ts"
-import * as SchemaProblem from "../SchemaProblem.ts"
-import * as Inbound from "../thread/Inbound.ts"
-import * as Threads from "../thread/Threads.ts"
 import * as PlainError from "./PlainError.ts"
 import type {
   Answer,
-  HistoryOptions,
   Piece,
   SendOptions,
   Troupe,
   TroupeErrorCode,
   TroupeFailure,
   TroupeOptions,
-  WatchItem
+  WatchItem,
+  WatchOptions
 } from "./PlainTypes.ts"
+import * as PlainInput from "./PlainInput.ts"
 import * as PromiseEdge from "./PromiseEdge.ts"
 import * as TroupeClient from "./TroupeClient.ts"
 
-/** A client of the daemon at `url`. Nothing is asked before the first call. */
+/**
+ * A client of the daemon at `url`. Nothing is asked before the first call. Options that cannot be used are thrown as a
+ * `TroupeError` that names the option.
+ */
 export const createTroupe = (options: TroupeOptions): Troupe => {
-  const { name, token, url } = options
+  const { name, token, url } = PromiseEdge.now(PlainInput.client({}, options))
   const edge = PromiseEdge.make(TroupeClient.layerHttp({ url, token: Redacted.make(token), name }))
   return {
     send: (text, options) => edge.run(send(text, options), options),
     stream: (text, options) => edge.iterate(pieces(text, options), options),
-    watch: (thread, options) =>
-      edge.iterate(Stream.unwrap(Effect.as(known(options, ["from"]), watch(thread, options?.from ?? 1))), options),
+    watch: (thread, options) => edge.iterate(watch(thread, options), options),
     history: (thread, options) =>
       edge.run(
-        called(stretchOf(thread, options), (client, stretch) =>
+        called(PlainInput.history({ thread }, options), (client, { from, limit = 100, thread }) =>
           Effect.map(
-            Stream.runCollect(client.history({ ...stretch, from: stretch.from ?? undefined })),
+            Stream.runCollect(client.history({ thread, from, limit })),
             (pages): ReadonlyArray<Entry.StoredEntry> => pages.flat()
           )
         ),
@@ -53,24 +52,27 @@ export const createTroupe = (options: TroupeOptions): Troupe => {
       ),
     threads: (options) =>
       edge.run(
-        called(Effect.andThen(known(options, ["limit", "before"]), page(options?.before ?? null)), (client, before) =>
-          client.Threads({ limit: options?.limit ?? 100, ...(before === null ? {} : { before }) })
+        called(PlainInput.threads({}, options), (client, { before, limit = 100 }) =>
+          client.Threads({ limit, ...(before === undefined ? {} : { before }) })
         ),
         options
       ),
     stop: (thread, options) =>
       edge.run(
-        called(threadRef(thread), (client, thread) => client.Stop({ thread })),
+        called(PlainInput.stop({ thread }, options), (client, { thread }) => client.Stop({ thread })),
         options
       ),
     decide: (thread, approvalId, decision, options) =>
       edge.run(
-        called(decided({ thread, approvalId, decision }), (client, payload) => client.Decide(payload)),
+        called(
+          PlainInput.decide({ thread, approvalId, decision }, options),
+          (client, { approvalId, decision, thread }) => client.Decide({ thread, approvalId, decision })
+        ),
         options
       ),
     status: (options) =>
       edge.run(
-        called(Effect.void, (client) => client.Status()),
+        called(PlainInput.status({}, options), (client) => client.Status()),
         options
       ),
     close: edge.close
@@ -93,88 +95,32 @@ const called = <I, A>(
     Effect.flatMap(TroupeClient.TroupeClient, (client) => Effect.mapError(call(client, read), PlainError.ofCall))
   )
 
-const reader = <S extends Schema.Constraint & { readonly DecodingServices: never }>(schema: S) => {
-  const decode = Schema.decodeUnknownEffect(schema)
-  return (input: unknown): Effect.Effect<S["Type"], PlainError.Failed> =>
-    Effect.mapError(
-      decode(input),
-      ({ issue }) =>
-        new PlainError.Failed({ code: "invalid_request", message: SchemaProblem.describe(issue, input).text })
-    )
-}
+const encoded = (attachments: NonNullable<Effect.Success<ReturnType<typeof PlainInput.send>>["attachments"]>) =>
+  attachments.map(({ content, mediaType, name }) => ({
+    name,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    data: Base64.encode(content)
+  }))
 
-const threadRef = reader(TroupeRpcs.ThreadRef)
-const page = reader(Schema.NullOr(Threads.ThreadCursor))
-const stretch = reader(
-  Schema.Struct({
-    thread: TroupeRpcs.ThreadRef,
-    limit: TroupeRpcs.PageLimit,
-    from: Schema.NullOr(TroupeRpcs.Seq)
-  })
-)
-const decided = reader(
-  Schema.Struct({ thread: TroupeRpcs.ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision })
-)
-
-const stretchOf = (thread: string, options: HistoryOptions | undefined) =>
-  Effect.andThen(
-    known(options, ["from", "limit"]),
-    stretch({ thread, limit: options?.limit ?? 100, from: options?.from ?? null })
-  )
-
-/** What a program without types misspells must not be lost without a word. */
-const known = (options: object | undefined, names: ReadonlyArray<string>): Effect.Effect<void, PlainError.Failed> => {
-  const all = [...names, "signal"]
-  const option = Object.keys(options ?? {}).find((name) => !all.includes(name))
-  if (option === undefined) return Effect.void
-  const message = SchemaProblem.unknownField([], option, all)
-  return Effect.fail(new PlainError.Failed({ code: "invalid_request", message }))
-}
-
-const message = reader(
-  Schema.Struct({
-    thread: Threads.ThreadKey,
-    text: Inbound.MessageText,
-    externalId: Schema.optionalKey(Inbound.ExternalId),
-    attachments: Schema.optionalKey(Inbound.Attachments),
-    delivery: Schema.optionalKey(Entry.Delivery)
-  })
-)
-
-const files = reader(
-  Schema.Array(
-    Schema.Struct({
-      name: Schema.String,
-      mediaType: Schema.optionalKey(Schema.String),
-      content: Schema.Uint8Array
-    })
-  )
-)
-
-const encoded = (attachments: SendOptions["attachments"]) =>
-  Effect.map(files(attachments), (read) =>
-    read.map(({ content, ...file }) => ({ ...file, data: Base64.encode(content) }))
-  )
-
-const watch = (thread: string, from: number): Stream.Stream<WatchItem, PlainError.Failed, TroupeClient.TroupeClient> =>
-  Stream.map(items(threadRef(thread), from), (item): WatchItem => {
-    switch (item._tag) {
-      case "Entry":
-        return { type: "entry", stored: item.stored }
-      case "Live":
-        return { type: "live", event: item.event }
-      case "CaughtUp":
-        return { type: "caught-up", seq: item.seq }
-    }
-  })
-
-const items = (thread: Effect.Effect<TroupeRpcs.ThreadRef, PlainError.Failed>, from: number) =>
+const watch = (thread: string, options: WatchOptions | undefined) =>
   Stream.unwrap(
     Effect.gen(function* () {
+      const { from = 1, thread: ref } = yield* PlainInput.watch({ thread }, options)
       const client = yield* TroupeClient.TroupeClient
-      return Stream.mapError(client.watch({ thread: yield* thread, from }), PlainError.ofCall)
+      return client.watch({ thread: ref, from }).pipe(Stream.mapError(PlainError.ofCall), Stream.map(watched))
     })
   )
+
+const watched = (item: Conversations.WatchItem): WatchItem => {
+  switch (item._tag) {
+    case "Entry":
+      return { type: "entry", stored: item.stored }
+    case "Live":
+      return { type: "live", event: item.event }
+    case "CaughtUp":
+      return { type: "caught-up", seq: item.seq }
+  }
+}
 
 const send = (text: string, options: SendOptions) =>
   Effect.flatMap(Stream.runLast(pieces(text, options)), (last) =>
@@ -189,15 +135,14 @@ const pieces = (
 ): Stream.Stream<Piece, PlainError.Failed, TroupeClient.TroupeClient> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* known(options, ["thread", "id", "attachments", "delivery"])
-      const { attachments, delivery, id, thread } = options
-      const payload = yield* message({
+      const { attachments, delivery, id, thread, text: words } = yield* PlainInput.send({ text }, options)
+      const payload = {
         thread,
-        text,
+        text: words,
         ...(id === undefined ? {} : { externalId: id }),
-        ...(attachments === undefined ? {} : { attachments: yield* encoded(attachments) }),
+        ...(attachments === undefined ? {} : { attachments: encoded(attachments) }),
         ...(delivery === undefined ? {} : { delivery })
-      })
+      }
       const client = yield* TroupeClient.TroupeClient
       const asked = new Set<Ids.ApprovalId>()
       const isNew = ({ approvalId }: Approvals.ApprovalRequest) => !asked.has(approvalId) && asked.add(approvalId)

@@ -42,16 +42,26 @@ export interface Options {
 
 type Rpcs = RpcClient.RpcClient<RpcGroup.Rpcs<typeof TroupeRpcs>, RpcClientError>
 
-/** All calls, as methods. Each can also fail with `RpcClientError`, when the daemon cannot be reached. */
-export type Calls = Omit<Rpcs, "Send"> & {
-  /** What the daemon would refuse (a blank text, a name that is too long) fails with the same `InvalidRequest` here. */
-  readonly Send: (
-    payload: Parameters<Rpcs["Send"]>[0]
-  ) => Effect.Effect<Effect.Success<ReturnType<Rpcs["Send"]>>, Effect.Error<ReturnType<Rpcs["Send"]>> | InvalidRequest>
+/** The calls that take something. */
+type Taking = Exclude<keyof Rpcs, "Status" | "Held" | "Tools" | "ShowConfig">
+
+type PayloadOf<Tag extends Taking> = Parameters<Rpcs[Tag]>[0]
+
+/**
+ * All calls, as methods. Each can also fail with `RpcClientError`, when the daemon cannot be reached. What the daemon would refuse
+ * (a blank text, a place below 1) fails with the same `InvalidRequest` here, and is not sent.
+ */
+export type Calls = Omit<Rpcs, Taking> & {
+  readonly [Tag in Exclude<Taking, Streaming>]: (payload: PayloadOf<Tag>) => ReturnType<Rpcs[Tag]>
+} & {
+  readonly Watch: (payload: PayloadOf<"Watch">) => Watch.WatchStream
+  readonly SendAndWatch: (payload: PayloadOf<"SendAndWatch">) => Watch.SentStream
 }
 
+type Streaming = "Watch" | "SendAndWatch"
+
 /** What `Send` takes. */
-export type Message = Parameters<Calls["SendAndWatch"]>[0]
+export type Message = PayloadOf<"SendAndWatch">
 
 export class TroupeClient extends Context.Service<
   TroupeClient,
@@ -121,26 +131,49 @@ export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
 export const layerProtocol = (options: Options): Layer.Layer<TroupeClient, never, RpcClient.Protocol> =>
   Layer.effect(
     TroupeClient,
-    Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (calls) => {
-      const once: Watch.Once = (place) => calls.Watch(place)
-      const sending = Watch.makeSending(once)
+    Effect.map(RpcClient.make(TroupeRpcs, { disableTracing: true }), (rpcs) => {
+      const calls = judgedCalls(rpcs)
+      const sending = Watch.makeSending(calls.Watch)
       return TroupeClient.of({
         ...calls,
-        Send: (payload) => {
-          const problem = Payload.problemOf("Send", payload)
-          return problem === undefined ? calls.Send(payload) : Effect.fail(new InvalidRequest({ problem }))
-        },
-        watch: Watch.make(once),
-        sendAndWatch: (message, options = {}) => {
-          const problem = Payload.problemOf("SendAndWatch", message)
-          const sent =
-            problem === undefined ? calls.SendAndWatch(message) : Stream.fail(new InvalidRequest({ problem }))
-          return sending(sent, options)
-        },
-        history: History.make((request) => calls.History(request))
+        watch: Watch.make(calls.Watch),
+        sendAndWatch: (message, options = {}) => sending(calls.SendAndWatch(message), options),
+        history: History.make(calls.History)
       })
     })
   ).pipe(Layer.provide(authenticated(options)))
+
+/** Every call with its payload judged first: what the library makes of one that its schema refuses is a defect. */
+const judgedCalls = (rpcs: Rpcs): Calls => ({
+  ...rpcs,
+  Send: judged("Send", (payload) => rpcs.Send(payload)),
+  MessageState: judged("MessageState", (payload) => rpcs.MessageState(payload)),
+  Stop: judged("Stop", (payload) => rpcs.Stop(payload)),
+  Decide: judged("Decide", (payload) => rpcs.Decide(payload)),
+  Inspect: judged("Inspect", (payload) => rpcs.Inspect(payload)),
+  Threads: judged("Threads", (payload) => rpcs.Threads(payload)),
+  Thread: judged("Thread", (payload) => rpcs.Thread(payload)),
+  History: judged("History", (payload) => rpcs.History(payload)),
+  Release: judged("Release", (payload) => rpcs.Release(payload)),
+  Watch: judgedStream("Watch", (payload) => rpcs.Watch(payload)),
+  SendAndWatch: judgedStream("SendAndWatch", (payload) => rpcs.SendAndWatch(payload))
+})
+
+const judged =
+  <Tag extends Exclude<Taking, Streaming>, A, E>(tag: Tag, call: (payload: PayloadOf<Tag>) => Effect.Effect<A, E>) =>
+  (payload: PayloadOf<Tag>): Effect.Effect<A, E | InvalidRequest> =>
+    Effect.suspend((): Effect.Effect<A, E | InvalidRequest> => {
+      const problem = Payload.problemOf(tag, payload)
+      return problem === undefined ? call(payload) : Effect.fail(new InvalidRequest({ problem }))
+    })
+
+const judgedStream =
+  <Tag extends Streaming, A, E>(tag: Tag, call: (payload: PayloadOf<Tag>) => Stream.Stream<A, E>) =>
+  (payload: PayloadOf<Tag>): Stream.Stream<A, E | InvalidRequest> =>
+    Stream.suspend((): Stream.Stream<A, E | InvalidRequest> => {
+      const problem = Payload.problemOf(tag, payload)
+      return problem === undefined ? call(payload) : Stream.fail(new InvalidRequest({ problem }))
+    })
 
 const authenticated = (options: Options) =>
   RpcMiddleware.layerClient(Authentication, ({ next, request }) =>

@@ -345,8 +345,9 @@ describe("words", () => {
   )
 })
 
+const stored = (items: ReadonlyArray<Entry>) => items.map((value, index) => ({ seq: index + 1, at: 0, entry: value }))
+
 describe("the beginning of a stretch", () => {
-  const stored = (items: ReadonlyArray<Entry>) => items.map((value, index) => ({ seq: index + 1, at: 0, entry: value }))
   const message = (name: string): Entry => ({
     _tag: "UserMessage",
     messageId: MessageId.make(`msg_${name.repeat(26)}`),
@@ -372,9 +373,11 @@ describe("the beginning of a stretch", () => {
     assert.strictEqual(firstOf(all, 2), 5)
     assert.strictEqual(firstOf(all, 6), 1)
     assert.strictEqual(firstOf(all.slice(1), 6), 5)
-    assert.strictEqual(Beginning.above(all, none), "")
-    assert.strictEqual(Beginning.above(all.slice(4), none), "── 4 entries above; /history 9 shows all ──\n")
-    assert.strictEqual(Beginning.above(all.slice(4), none, "--limit"), "── 4 entries above; --limit 9 shows all ──\n")
+    const at = (seq: number): StoredEntry => ({ seq, at: 0, entry: say })
+    assert.strictEqual(Beginning.above(at(1), 9, none), "")
+    assert.strictEqual(Beginning.above(at(5), 5, none), "── 4 entries above; /history 9 shows all ──\n")
+    assert.strictEqual(Beginning.above(at(2), 999, none, "--limit"), "── 1 entry above; --limit 1000 shows all ──\n")
+    assert.strictEqual(Beginning.above(at(3), 999, none), "── 2 entries above; /history 1000 shows more ──\n")
   })
 
   it("takes in what was said to it before the turn before it had ended", () => {
@@ -582,21 +585,28 @@ describe("SlashCommand", () => {
 })
 
 describe("a long history", () => {
-  it.effect("reads the same whatever pages it comes in", () =>
+  it.effect("reads the same whatever pages it comes in, and first says what is left out above", () =>
     Effect.gen(function* () {
       const open = CallId.make(`cal_1${rest.slice(1)}`)
       const log = [user("go"), started, assistant("one moment", ["wait"]), result("completed"), assistant("done")]
-      const entries = [...log, ended("answered"), user("and now?"), assistant("", ["wait"], open)].flatMap((item) =>
-        item._tag === "Entry" ? [item.stored] : []
-      )
-      for (let size = 1; size <= entries.length; size++) {
-        const pages = Stream.rechunk(Stream.fromIterable(entries), size)
-        const shown = yield* Stream.runCollect(
-          Transcript.stretches(Stream.mapArray(pages, (page) => [page])).pipe(
-            Stream.map((stretch) => Transcript.render(stretch, none))
+      const items = [...log, ended("answered"), user("and now?"), assistant("", ["wait"], open)]
+      const all = stored(items.flatMap((item) => (item._tag === "Entry" ? [item.stored.entry] : [])))
+      for (const [start, above] of [
+        [0, ""],
+        [1, "── 1 entry above; --limit 8 shows all ──\n"],
+        [2, "── 2 entries above; --limit 8 shows all ──\n"]
+      ] as const) {
+        const entries = all.slice(start)
+        for (let size = 1; size <= entries.length; size++) {
+          const pages = Stream.rechunk(Stream.fromIterable(entries), size)
+          const shown = yield* Stream.runCollect(
+            Transcript.history(
+              Stream.mapArray(pages, (page) => [page]),
+              { limit: entries.length, more: "--limit", style: none }
+            )
           )
-        )
-        assert.strictEqual(shown.join(""), Transcript.render(entries, none), `pages of ${size}`)
+          assert.strictEqual(shown.join(""), above + Transcript.render(entries, none), `pages of ${size} from ${start}`)
+        }
       }
     })
   )

@@ -169,7 +169,7 @@ describe("createTroupe", () => {
         "thraed: There is no such field.",
         "thraed: There is no such field.",
         "text: Expected a text that says something",
-        "externalId: Expected an id of 1 to 200 characters"
+        "id: Expected an id of 1 to 200 characters"
       ]
       for (const [index, error] of errors.entries()) {
         assert.strictEqual(error.code, "invalid_request")
@@ -178,6 +178,61 @@ describe("createTroupe", () => {
       assert.deepStrictEqual((await troupe.threads()).threads, [])
     })
   )
+
+  it.live("says of any bad input which field it is, and sends nothing", () =>
+    against(Endpoint.counting, async (troupe) => {
+      const no: any = undefined
+      const wrong: any = { from: "1", limit: 0, before: "x", signl: 1 }
+      const cases: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
+        ["thread: Expected", () => troupe.send("hello", no)],
+        ["thread: Expected", () => collect(troupe.stream("hello", no))],
+        ["thread: Expected", () => troupe.send("hello", { thread: no })],
+        ["text: Expected", () => troupe.send(no, { thread })],
+        ["delivery: Expected", () => troupe.send("hello", { thread, delivery: wrong })],
+        ["from: Expected", () => collect(troupe.watch(thread, { from: 0 }))],
+        ["from: Expected", () => collect(troupe.watch(thread, { from: wrong.from }))],
+        ["thread: Expected", () => collect(troupe.watch(no))],
+        ["from: Expected", () => troupe.history(thread, { from: 0 })],
+        ["limit: Expected", () => troupe.history(thread, { limit: 0 })],
+        ["limit: Expected", () => troupe.threads({ limit: 0 })],
+        ["limit: Expected", () => troupe.threads({ limit: 1001 })],
+        ["before: Expected", () => troupe.threads({ before: wrong.before })],
+        ["thread: Expected", () => troupe.stop(no)],
+        ["signl: There is no such field. Did you mean signal?", () => troupe.stop(thread, { signl: wrong } as any)],
+        ["decision: Expected", () => troupe.decide(thread, "apr_01m8bpd2kxer0r57hgc59mnz4p", no)],
+        ["approvalId: Expected", () => troupe.decide(thread, "apr", "denied")],
+        ["signl: There is no such field.", () => troupe.decide(thread, "apr", "denied", { signl: wrong } as any)],
+        ["signl: There is no such field.", () => troupe.status({ signl: wrong } as any)],
+        ["signal: Expected", () => troupe.status({ signal: wrong })],
+        ["signal: Expected", () => collect(troupe.watch(thread, { signal: wrong }))],
+        ["options: Expected", () => troupe.status(5 as any)],
+        ["options: Expected", () => troupe.history(thread, "5" as any)]
+      ]
+      for (const [words, call] of cases) {
+        const error = await failure(call())
+        assert.deepStrictEqual(
+          [error.code, error.message.includes(words)],
+          ["invalid_request", true],
+          `${error.message} (${words})`
+        )
+      }
+      assert.deepStrictEqual((await troupe.threads()).threads, [])
+    })
+  )
+
+  it("cannot be made without an address and a token, or with an option that it does not know", () => {
+    const no: any = undefined
+    for (const [words, options] of [
+      ["url: Expected", no],
+      ["url: Expected", { token: "t" }],
+      ["url: Expected an http:// or https:// address", { url: "localhost:7433", token: "t" }],
+      ["token: Expected", { url: "http://127.0.0.1:1" }],
+      ["name: Expected", { url: "http://127.0.0.1:1", token: "t", name: 5 }],
+      ["tokn: There is no such field. Did you mean token?", { url: "http://127.0.0.1:1", tokn: "t" }]
+    ] as const) {
+      assert.throws(() => createTroupe(options as any), TroupeError, words)
+    }
+  })
 
   it.live("stops a turn, which is how its answer ends", () =>
     Effect.suspend(() => {

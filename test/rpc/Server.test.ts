@@ -11,6 +11,7 @@ import { TroupeClient } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
 import type { WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Ids from "../../src/Ids.ts"
+import { InvalidRequest } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 import { StorageUnavailable } from "../../src/storage/StorageError.ts"
 import { pageBytes, ThreadKey, Threads } from "../../src/thread/Threads.ts"
@@ -446,6 +447,34 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
             assert.match(error.message, /text: Expected|sender.name: Expected/)
           }
           assert.strictEqual((yield* Stage).accepted.length, before)
+        }).pipe(withClient)
+      )
+
+      it.effect("a place or a number that no call takes is refused before it is sent, with the field named", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const stale = "thr_1" as any
+          const calls: ReadonlyArray<readonly [string, Effect.Effect<unknown, Error>]> = [
+            ["limit: ", client.Threads({ limit: 0 })],
+            ["limit: ", client.History({ thread, limit: 1001 })],
+            ["from: ", client.History({ thread, limit: 1, from: 0 })],
+            ["from: ", Stream.runDrain(client.Watch({ thread, from: 0 }))],
+            ["from: ", Stream.runDrain(client.watch({ thread, from: 0.5 }))],
+            ["limit: ", Stream.runDrain(client.history({ thread, limit: 0 }))],
+            ["text: ", Stream.runDrain(client.SendAndWatch({ thread, text: "" }))],
+            ["text: ", Stream.runDrain(client.sendAndWatch({ thread, text: "" }))],
+            ["thread: ", client.Stop({ thread: stale })],
+            ["thread: ", client.Inspect({ thread: stale })],
+            ["thread: ", client.Thread({ thread: stale })],
+            ["messageId: ", client.MessageState({ messageId: stale })],
+            ["approvalId: ", client.Decide({ thread, approvalId: stale, decision: "approved" })],
+            ["how: ", client.Release({ how: stale })]
+          ]
+          for (const [field, call] of calls) {
+            const error = yield* Effect.flip(Effect.asVoid(call))
+            assert.instanceOf(error, InvalidRequest, field)
+            assert.include(error.message, field)
+          }
         }).pipe(withClient)
       )
 

@@ -147,7 +147,8 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     if (last === null) return
     const begun = unfinished(last)
     const past = begun === undefined ? last : last.slice(0, begun)
-    yield* print(Beginning.above(last, style) + Transcript.render(past, style))
+    const above = last[0] === undefined ? "" : Beginning.above(last[0], last.length, style)
+    yield* print(above + Transcript.render(past, style))
     const from = begun === undefined ? (last.at(-1)?.seq ?? 0) + 1 : (last[begun]?.seq ?? 1)
     yield* follow(thread, client.watch({ thread, from, onCut }))
   })
@@ -192,11 +193,13 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
       case "Status":
         return yield* print(Transcript.status(yield* client.Status(), style))
       case "History":
-        return yield* Transcript.stretches(client.history({ thread: state.thread, limit: parsed.limit })).pipe(
-          Stream.zipWithIndex,
-          Stream.runForEach(([entries, index]) =>
-            print((index === 0 ? Beginning.above(entries, style) : "") + Transcript.render(entries, style))
-          )
+        return yield* Stream.runForEach(
+          Transcript.history(client.history({ thread: state.thread, limit: parsed.limit }), {
+            limit: parsed.limit,
+            more: "/history",
+            style
+          }),
+          print
         )
       case "Thread":
         return yield* enter(yield* Client.threadKey(parsed.name))

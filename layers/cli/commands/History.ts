@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Beginning from "../../../src/cli/Beginning.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
@@ -21,12 +20,6 @@ export const run = (
         output.out(entries.map((entry) => Plain.json(entry)).join(""))
       )
     }
-    const style = output.outStyle
-    // What is left out above must not look like the beginning.
-    let begun = false
-    yield* Stream.runForEach(Transcript.stretches(pages), (entries) => {
-      const above = begun ? "" : Beginning.above(entries, style, "--limit")
-      begun ||= entries.length > 0
-      return output.out(above + Transcript.render(entries, style))
-    })
+    const shown = { limit: flags.limit, more: "--limit", style: output.outStyle }
+    yield* Stream.runForEach(Transcript.history(pages, shown), output.out)
   }).pipe(Client.reachable, Effect.provide(Client.layer(common)))
