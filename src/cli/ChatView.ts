@@ -18,9 +18,9 @@ export interface View {
   readonly partialIs: "text" | "reasoning"
   /** What of the current step's text has been shown, to tell it from the entry that repeats it. */
   readonly streamed: string
-  /** Tool calls that run, by id. */
-  readonly running: ReadonlyMap<string, { readonly tool: string; readonly detail: string }>
-  /** Details of calls whose result has not come, by id. */
+  /** The tools of the calls that run, by id of the call. */
+  readonly running: ReadonlyMap<string, string>
+  /** Details of calls whose result has not come, by id; the entry with the call has the last word on them. */
   readonly details: ReadonlyMap<string, string>
   readonly questions: ReadonlyArray<Approvals.ApprovalRequest>
   /** Words of the runtime that wait for what follows: the end of the turn may say the same. */
@@ -82,9 +82,7 @@ const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
     case "AssistantMessage": {
       const [rest, text] = finishText(view, entry.text, style)
       const details = new Map(rest.details)
-      for (const call of entry.calls) {
-        if (!details.has(call.callId)) details.set(call.callId, Plain.clipped(call.arguments, Transcript.detailWidth))
-      }
+      for (const call of entry.calls) details.set(call.callId, Transcript.detailOf(call))
       return [{ ...rest, streamed: "", details }, text]
     }
     case "ToolResult": {
@@ -129,11 +127,11 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
         running.delete(event.callId)
         return [{ ...view, running }, ""]
       }
-      const detail = detailOf(event)
+      const detail = view.details.get(event.callId) ?? detailOf(event)
       return [
         {
           ...view,
-          running: new Map(view.running).set(event.callId, { tool: Plain.clipped(event.tool, 64), detail }),
+          running: new Map(view.running).set(event.callId, Plain.clipped(event.tool, 64)),
           details: new Map(view.details).set(event.callId, detail)
         },
         ""
@@ -165,7 +163,7 @@ export const retryOf = (event: Extract<Event.Event, { _tag: "ModelRetry" }>): st
   return `${reason}; trying again in ${seconds} s (${event.retry} of ${event.retries})`
 }
 
-/** The detail begins with the tool's name, which stands in the line already. */
+/** What is known of a call within another one, which has no entry. It begins with the tool's name, which stands in the line already. */
 const detailOf = (call: Extract<Event.Event, { _tag: "ToolCall" }>): string => {
   const name = `\`${call.tool}\` `
   const rest = call.detail.startsWith(name) ? call.detail.slice(name.length) : call.detail
@@ -218,7 +216,9 @@ const withoutCall = (view: View, callId: string): View => {
 export const live = (view: View, style: Style): string => {
   const text = Plain.lines(view.partial)
   const partial = text === "" ? [] : [view.partialIs === "reasoning" ? style.dim(text) : text]
-  const calls = [...view.running.values()].map(({ detail, tool }) => `  ${style.dim("…")} ${tool} ${style.dim(detail)}`)
+  const calls = [...view.running].map(
+    ([id, tool]) => `  ${style.dim("…")} ${tool} ${style.dim(view.details.get(id) ?? "")}`
+  )
   const notice = view.notice === "" ? [] : [style.dim(Plain.lines(view.notice))]
   const waiting = ["…", view.preparing, view.retry].filter((words) => words !== "").join(" ")
   const busy = view.turn && partial.length + calls.length + notice.length === 0 ? [style.dim(waiting)] : []

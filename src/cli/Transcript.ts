@@ -8,6 +8,7 @@ import type * as Threads from "../thread/Threads.ts"
 import type * as Held from "../conversation/Held.ts"
 import type * as Backup from "../storage/Backup.ts"
 import * as StorageError from "../storage/StorageError.ts"
+import * as Display from "../tool/Display.ts"
 import * as Beginning from "./Beginning.ts"
 import * as Plain from "./Plain.ts"
 import type { Style } from "./Style.ts"
@@ -26,7 +27,7 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
           ...(entry.text.trim() === "" ? [] : [Plain.lines(entry.text.trimEnd())]),
           ...entry.calls.map((call) => {
             shown.add(call.callId)
-            return toolLine(call.name, Plain.clipped(call.arguments, detailWidth), results.get(call.callId), style)
+            return toolLine(call.name, detailOf(call), results.get(call.callId), style)
           })
         ]
       case "ToolResult":
@@ -96,7 +97,11 @@ const settled = (entries: ReadonlyArray<Entry.StoredEntry>): number => {
   return open === -1 ? entries.length : open
 }
 
-/** How many characters of a call's arguments are shown. */
+/** What is shown of a call's arguments, while it runs and ever after. */
+export const detailOf = (call: Pick<Entry.ToolCallRequest, "arguments">): string =>
+  Plain.clipped(Display.written(call.arguments), detailWidth)
+
+/** How many characters of it there are at most. */
 export const detailWidth = 60
 
 export const person = (message: Extract<Entry.Entry, { _tag: "UserMessage" }>, style: Style): string => {

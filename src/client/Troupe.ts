@@ -149,20 +149,19 @@ const pieces = (
       return client.sendAndWatch(payload).pipe(
         Stream.mapError(PlainError.ofCall),
         Stream.mapAccum((): Followed | undefined => undefined, follow),
-        Stream.mapEffect((step): Effect.Effect<Accepted | Told, PlainError.Failed, TroupeClient.TroupeClient> =>
-          step._tag === "Accepted"
-            ? Effect.succeed(step)
-            : Effect.all({ answer: endOf(step), questions: questionsOf(step) }).pipe(
-                Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
-              )
+        Stream.mapEffect(
+          (step): Effect.Effect<TroupeRpcs.Accepted | Told, PlainError.Failed, TroupeClient.TroupeClient> =>
+            step._tag === "Accepted"
+              ? Effect.succeed(step)
+              : Effect.all({ answer: endOf(step), questions: questionsOf(step) }).pipe(
+                  Effect.map((more) => ({ ...step, ...more, questions: more.questions.filter(isNew) }))
+                )
         ),
         Stream.takeUntil((step) => step._tag === "Step" && step.answer !== undefined),
         Stream.flatMap((step) => Stream.fromIterable(step._tag === "Accepted" ? [acceptance(step)] : piecesOf(step)))
       )
     })
   )
-
-type Accepted = Extract<TroupeRpcs.SentItem, { readonly _tag: "Accepted" }>
 
 interface Followed {
   readonly threadId: Ids.ThreadId
@@ -173,7 +172,7 @@ interface Followed {
 const follow = (
   followed: Followed | undefined,
   item: TroupeRpcs.SentItem
-): readonly [Followed | undefined, ReadonlyArray<Accepted | Step>] => {
+): readonly [Followed | undefined, ReadonlyArray<TroupeRpcs.Accepted | Step>] => {
   if (item._tag === "Accepted") {
     return [{ threadId: item.threadId, reply: Reply.start(item.messageId) }, [item]]
   }
@@ -183,7 +182,7 @@ const follow = (
   return [{ threadId, reply }, [{ _tag: "Step", threadId, item, before, reply }]]
 }
 
-const acceptance = ({ duplicate, messageId, threadId }: Accepted): Piece => ({
+const acceptance = ({ duplicate, messageId, threadId }: TroupeRpcs.Accepted): Piece => ({
   type: "accepted",
   threadId,
   messageId,

@@ -126,7 +126,7 @@ export const isUnreadable = ({ reason }: AiError.AiError): boolean =>
 export const describe = (error: AiError.AiError): ModelFailure => {
   return {
     code: `model:${transportCode(error) ?? codeOf(error.reason)}`,
-    message: describeReason(error.reason),
+    message: `${causeOf(error)}${waitOf(error.reason)}`,
     retryable: error.isRetryable,
     retryAfter: error.retryAfter
   }
@@ -161,13 +161,22 @@ const codes: Record<AiError.AiErrorReason["_tag"], string> = {
   InvalidUserInputError: "invalid-input"
 }
 
-// The reason classes prefix or append general advice; the description written where the error arose is more exact.
-const describeReason = (reason: AiError.AiErrorReason): string => {
+/**
+ * What happened, in a line for a person, without how long the provider asks to wait: for whoever says how long is waited.
+ *
+ * The reason classes prefix or append general advice; the description written where the error arose is more exact.
+ */
+export const causeOf = ({ reason }: AiError.AiError): string => {
   const description = "description" in reason ? reason.description : undefined
   if (description !== undefined) return description
-  if (reason._tag === "RateLimitError" && reason.retryAfter !== undefined) {
-    if (!Duration.isGreaterThan(reason.retryAfter, Duration.zero)) return "The provider limits the rate of requests"
-    return `The provider limits the rate of requests; it asks to wait ${Duration.format(reason.retryAfter)}`
-  }
-  return reason.message
+  return reason._tag === "RateLimitError" && reason.retryAfter !== undefined
+    ? "The provider limits the rate of requests"
+    : reason.message
 }
+
+const waitOf = (reason: AiError.AiErrorReason): string =>
+  reason._tag === "RateLimitError" &&
+  reason.retryAfter !== undefined &&
+  Duration.isGreaterThan(reason.retryAfter, Duration.zero)
+    ? `; it asks to wait ${Duration.format(reason.retryAfter)}`
+    : ""

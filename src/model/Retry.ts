@@ -64,7 +64,7 @@ export const schedule = (options: RetryOptions): Schedule.Schedule<Duration.Dura
           retry: attempt,
           retries: options.attempts,
           wait: duration,
-          reason: ModelError.describe(input).message
+          reason: ModelError.causeOf(input)
         })
       )
     )

@@ -112,8 +112,12 @@ const accepted = {
   duplicate: Schema.Boolean
 }
 
+/** That a message is on disk. */
+const Accepted = Schema.TaggedStruct("Accepted", accepted)
+export type Accepted = typeof Accepted.Type
+
 /** What the sender of a message sees who stays: first that it is on disk, then the thread from it on. */
-export const SentItem = Schema.Union([Schema.TaggedStruct("Accepted", accepted), Conversations.WatchItem])
+export const SentItem = Schema.Union([Accepted, Conversations.WatchItem])
 export type SentItem = typeof SentItem.Type
 
 /** A place in the log of a thread; 1 is the beginning. */

@@ -2,7 +2,9 @@
  * How a tool call is shown to people: one line for progress, blocks of text for a question. Both are safe to show as they
  * are: no value under a secret's name, no character that is invisible or reorders text, no more than so many characters.
  */
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as Arguments from "./Arguments.ts"
 import type { JsonObject } from "./Arguments.ts"
 import * as Redaction from "./Redaction.ts"
 import type * as Tool from "./Tool.ts"
@@ -15,6 +17,8 @@ const blockLimit = 1000
 const questionLimit = 3000
 /** More of a text is never looked at, so that showing it costs the same however long it is. */
 const scanLimit = 4000
+/** Longer arguments are not read for the sake of one line. */
+const writtenLimit = 100_000
 
 /** The name of a tool as it may be shown; names of tools that do not exist are the model's own words. */
 export const name = (tool: string): string => Redaction.clip(Redaction.visible(scanned(tool)), nameLimit)
@@ -27,11 +31,24 @@ export const line = (tool: Pick<Tool.Any, "name" | "identifiedBy">, parameters: 
   const given = Object.entries(parameters)
   const identifying = tool.identifiedBy.flatMap((key) => given.filter((entry) => entry[0] === key))
   const shown = tool.identifiedBy.length > 0 ? identifying : given.slice(0, fallbackArguments)
-  const parts = shown
-    .filter(([, value]) => value !== null)
-    .map(([key, value]) => `${keyText(key)}=${short(key, value)}`)
-  return Redaction.clip([`\`${name(tool.name)}\``, ...parts].join(" "), lineLimit)
+  return Redaction.clip([`\`${name(tool.name)}\``, ...shown.flatMap(part)].join(" "), lineLimit)
 }
+
+/**
+ * The first three arguments, on one line, as a model wrote them: for whoever has the call and not its tool. What cannot be read
+ * shows as it stands.
+ */
+export const written = (text: string): string => {
+  const read = text.length > writtenLimit ? undefined : Result.getOrUndefined(Arguments.read(text))
+  const shown =
+    read === undefined
+      ? oneLine(Redaction.cutAtSecret(scanned(text)))
+      : Object.entries(read).slice(0, fallbackArguments).flatMap(part).join(" ")
+  return Redaction.clip(shown, lineLimit)
+}
+
+const part = ([key, value]: readonly [string, Schema.Json]): ReadonlyArray<string> =>
+  value === null ? [] : [`${keyText(key)}=${short(key, value)}`]
 
 /** The same line for a call that failed, followed by the reason. */
 export const failedLine = (detail: string, reason: string): string =>

@@ -182,11 +182,20 @@ describe("the view of a thread", () => {
       live({ _tag: "ToolCall", ...about, phase, callId, tool: "wait", detail: "`wait` seconds=1" })
     const running = play([started, assistant("", ["wait"]), call("started")])
     assert.strictEqual(running.printed, "")
-    assert.strictEqual(ChatView.live(running.view, none), "  … wait seconds=1")
-    const done = play([started, assistant("", ["wait"]), call("started"), call("completed"), result("completed")])
-    assert.strictEqual(done.printed, "  ✓ wait seconds=1 (1.2 s)\n")
-    const denied = play([started, assistant("", ["wait"]), result("denied")])
-    assert.strictEqual(denied.printed, `  ✗ wait {"a":1} denied (1.2 s)\n`)
+    assert.strictEqual(ChatView.live(running.view, none), "  … wait a=1")
+    const done = [started, assistant("", ["wait"]), call("started"), call("completed"), result("completed")]
+    const denied = [started, assistant("", ["wait"]), result("denied")]
+    for (const [items, line] of [
+      [done, "  ✓ wait a=1 (1.2 s)\n"],
+      [denied, "  ✗ wait a=1 denied (1.2 s)\n"]
+    ] as const) {
+      assert.strictEqual(play(items).printed, line)
+      // It reads the same later on.
+      const stored = items.flatMap((item) => (item._tag === "Entry" ? [item.stored] : []))
+      assert.strictEqual(Transcript.render(stored, none), line)
+    }
+    // A call within another one has no entry of its own.
+    assert.strictEqual(ChatView.live(play([started, call("started")]).view, none), "  … wait seconds=1")
   })
 
   it("asks each question once, and forgets it when it is answered or its turn is over", () => {
@@ -564,7 +573,7 @@ describe("Transcript", () => {
       ended("answered")
     ]
     const stored = entries.flatMap((item) => (item._tag === "Entry" ? [item.stored] : []))
-    assert.strictEqual(Transcript.render(stored, none), `1970-01-01 00:00 › hi\n  ✓ wait {"a":1} (1.2 s)\ndone\n`)
+    assert.strictEqual(Transcript.render(stored, none), `1970-01-01 00:00 › hi\n  ✓ wait a=1 (1.2 s)\ndone\n`)
     assert.include(Transcript.render(stored.slice(0, 3), none), "… wait")
     assert.include(Transcript.render(stored.slice(3), none), "✓ wait")
   })

@@ -8,6 +8,7 @@ import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import { APIConnectionError } from "openai"
 import * as OpenAiErrors from "../../layers/model/OpenAiErrors.ts"
+import * as ModelError from "../../src/model/ModelError.ts"
 import * as Retry from "../../src/model/Retry.ts"
 
 const error = (reason: AiError.AiErrorReason) => AiError.make({ module: "test", method: "test", reason })
@@ -102,6 +103,10 @@ describe("who asks", () => {
         [2, 3, 4, "It is down"],
         [3, 3, 8, "It is down"]
       ])
+      // How long is waited stands beside the reason, and is not said twice.
+      const limited = error(new AiError.RateLimitError({ retryAfter: Duration.seconds(3) }))
+      assert.deepStrictEqual((yield* told(limited))[0], [1, 3, 3, "The provider limits the rate of requests"])
+      assert.include(ModelError.describe(limited).message, "it asks to wait 3s")
       assert.deepStrictEqual(yield* told(error(new AiError.InvalidRequestError({}))), [])
     })
   )

@@ -61,6 +61,8 @@ describe("what people see of a call", () => {
       assertSafe(Display.question(any), 3000, true)
       assertSafe(Display.failedLine(Display.line(tool, any), name), 160, false)
       assertSafe(Display.error(name), 160, false)
+      assertSafe(Display.written(JSON.stringify(any)), 160, false)
+      assertSafe(Display.written(name), 160, false)
       assertSafe(Display.name(name), 200, false)
     }
   )
@@ -71,6 +73,7 @@ describe("what people see of a call", () => {
     ({ text, times }) => {
       const long = `\u202e${text}😀\n`.repeat(times)
       assertSafe(Display.line(tool, { [long]: long }), 160, false)
+      assertSafe(Display.written(JSON.stringify({ [long]: long })), 160, false)
       assertSafe(Display.question({ [long]: long, list: [long, { [long]: long }], more: long }), 3000, true)
     }
   )
@@ -88,11 +91,25 @@ describe("what people see of a call", () => {
       const isObject = (json: Schema.Json): json is JsonObject =>
         typeof json === "object" && json !== null && !Array.isArray(json)
       assert.isTrue(isObject(given))
-      const shown = isObject(given) ? [Display.line(tool, given), Display.question(given)] : []
+      const shown = isObject(given)
+        ? [Display.line(tool, given), Display.written(JSON.stringify(given)), Display.question(given)]
+        : []
       for (const text of shown) assert.notInclude(text, "canary")
       if (isObject(given)) assert.notInclude(Display.withoutSecretsOf(given)("it was canary, the canary"), "canary")
     }
   )
+
+  it("shows arguments as they were written like those that were read", () => {
+    const given = { path: "a b", deep: { x: 1 }, list: [1, 2], none: null }
+    assert.strictEqual(
+      `\`t\` ${Display.written(JSON.stringify(given))}`,
+      Display.line({ name: "t", identifiedBy: [] }, given)
+    )
+    assert.strictEqual(Display.written("```json\n{'a': True}\n```"), "a=true")
+    assert.strictEqual(Display.written('{"a": 1, "b": [1,'), '{"a": 1, "b": [1,')
+    assert.strictEqual(Display.written('{"token": "canary'), '{"token ***')
+    assert.strictEqual(Display.written(""), "")
+  })
 
   it("masks secrets in addresses, and by guess in progress lines", () => {
     const url = "https://me:canary@x.test/a?q=1&token=canary&%61pi_key=canary#f"

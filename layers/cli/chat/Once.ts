@@ -43,8 +43,6 @@ export const once = Effect.fnUntraced(function* <E, R>(
   yield* conclude(yield* Effect.provideContext(exchange(thread, text, options, began), context), options)
 }, Effect.scoped)
 
-type Accepted = Extract<TroupeRpcs.SentItem, { readonly _tag: "Accepted" }>
-
 const exchange = Effect.fnUntraced(function* (
   thread: Threads.ThreadKey,
   text: string,
@@ -54,10 +52,10 @@ const exchange = Effect.fnUntraced(function* (
   const client = yield* TroupeClient
   const output = yield* Output
   const { attachments = [] } = options
-  const taken = yield* Deferred.make<Accepted>()
+  const taken = yield* Deferred.make<TroupeRpcs.Accepted>()
   const gone = yield* Deferred.make<never, CommandFailed>()
   const questions = yield* Questions.make(thread)
-  let accepted: Accepted | undefined
+  let accepted: TroupeRpcs.Accepted | undefined
   let answer: Answer.Answer | undefined
   let outcome: Outcome.Outcome | undefined
   let view = ChatView.empty
@@ -121,7 +119,7 @@ const exchange = Effect.fnUntraced(function* (
 
 /** Fails when the time that is allowed is over. A daemon that was just found has a limit also when none is asked for. */
 const tooLong = Effect.fnUntraced(function* (
-  taken: Deferred.Deferred<Accepted>,
+  taken: Deferred.Deferred<TroupeRpcs.Accepted>,
   thread: Threads.ThreadKey,
   began: number,
   { timeoutSeconds }: Options
@@ -150,14 +148,17 @@ const notTaken = (seconds: number) =>
   )
 
 /** That another model answers than the one of the settings must not be hidden from whoever reads the answer only. */
-const warn = Effect.fnUntraced(function* (item: Exclude<TroupeRpcs.SentItem, Accepted>) {
+const warn = Effect.fnUntraced(function* (item: Exclude<TroupeRpcs.SentItem, TroupeRpcs.Accepted>) {
   if (item._tag !== "Entry" || item.stored.entry._tag !== "ModelSwitched") return
   const output = yield* Output
   yield* output.err(`${Transcript.switched(item.stored.entry, output.errStyle)}\n`)
 })
 
 /** Tool calls as they happen, for whoever looks at the terminal; the words come at the end, on standard output. */
-const progress = Effect.fnUntraced(function* (view: ChatView.View, item: Exclude<TroupeRpcs.SentItem, Accepted>) {
+const progress = Effect.fnUntraced(function* (
+  view: ChatView.View,
+  item: Exclude<TroupeRpcs.SentItem, TroupeRpcs.Accepted>
+) {
   const output = yield* Output
   const [next, text] = ChatView.next(view, item, output.errStyle)
   if (item._tag === "Entry" && item.stored.entry._tag === "ToolResult") yield* output.err(text)
@@ -211,7 +212,7 @@ const notStopped = (thread: Threads.ThreadKey) =>
   `Not stopped: the turn serves others as well, or has not come to this message. It may still be answered: \`troupe history ${thread}\` shows it.`
 
 /** One item of the watch as one line. The shape is documented in docs/console.md and kept. */
-const line = (item: Exclude<TroupeRpcs.SentItem, Accepted>): string => {
+const line = (item: Exclude<TroupeRpcs.SentItem, TroupeRpcs.Accepted>): string => {
   switch (item._tag) {
     case "Entry":
       return Plain.json({ type: "entry", ...item.stored })
