@@ -68,7 +68,11 @@ const post = (
         response.on("error", (cause) => resume(Effect.fail(unreachable(cause))))
         response.on("end", () => {
           const { statusCode: status = 0 } = response
-          resume(status === 200 ? Effect.succeed(Buffer.concat(parts).toString("utf8")) : Effect.fail(refused(status)))
+          resume(
+            status === 200
+              ? Effect.succeed(Buffer.concat(parts).toString("utf8"))
+              : Effect.fail(Unreachable.answered(status))
+          )
         })
       }
     )
@@ -111,15 +115,6 @@ const Message = Schema.Union([
   Schema.Struct({ _tag: Schema.Literal("Defect"), defect: Schema.Unknown })
 ])
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Message))
-
-const refused = (status: number) =>
-  new RpcClientError({
-    reason: new HttpClientError.HttpClientErrorSchema({
-      _tag: "HttpError",
-      kind: "StatusCodeError",
-      cause: { response: { status } }
-    })
-  })
 
 const unreachable = (cause: Error) =>
   new RpcClientError({

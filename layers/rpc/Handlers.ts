@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { Agents } from "../../src/agent/Agents.ts"
 import { Approvals } from "../../src/approval/Approvals.ts"
 import * as Attachment from "../../src/attachment/Attachment.ts"
-import { Channels } from "../../src/channel/Channels.ts"
+import { ChannelNotFound, Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
@@ -55,7 +55,11 @@ export const layer = TroupeRpcs.toLayer(
     const channelFor = Effect.fnUntraced(function* (key: Threads.ThreadKey) {
       const name = Threads.partsOfKey(key).channel
       const channel = yield* channels.find(name)
-      return channel !== undefined && channel.deliver === undefined ? name : "rpc"
+      if (channel === undefined) {
+        const known = (yield* channels.all).map((one) => one.name).toSorted()
+        return yield* new ChannelNotFound({ name, known })
+      }
+      return channel.deliver === undefined ? name : "rpc"
     })
 
     const inbound = Effect.fnUntraced(function* ({
@@ -67,7 +71,7 @@ export const layer = TroupeRpcs.toLayer(
       thread
     }: Rpc.Payload<Rpc.ExtractTag<RpcGroup.Rpcs<typeof TroupeRpcs>, "Send">>): Effect.fn.Return<
       Journal.InboundMessage,
-      Attachment.AttachmentRefused
+      ChannelNotFound | Attachment.AttachmentRefused
     > {
       return {
         thread,

@@ -43,6 +43,19 @@ export class ChannelNameTaken extends Schema.TaggedError<ChannelNameTaken>()("Ch
   }
 }
 
+/** A message is for a channel that is not registered: what is answered to it would never leave. */
+export class ChannelNotFound extends Schema.TaggedError<ChannelNotFound>()("ChannelNotFound", {
+  name: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return (
+      `There is no channel ${JSON.stringify(this.name)}. ` +
+      `A thread is named channel:chat; the channels are ${this.known.join(", ")}.`
+    )
+  }
+}
+
 export class Channels extends Context.Service<
   Channels,
   {

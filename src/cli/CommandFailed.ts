@@ -34,6 +34,7 @@ export const codeOf = (tag: string): number => {
   switch (tag) {
     case "ConfigError":
     case "PromptUnreadable":
+    case "ChannelNotFound":
     case "ShowHelp":
       return exitCodes.usage
     case "DataDirectoryInUse":

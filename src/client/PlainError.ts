@@ -3,6 +3,7 @@ import type { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Schema from "effect/Schema"
 import type * as Approvals from "../approval/Approvals.ts"
 import type { AttachmentRefused } from "../attachment/Attachment.ts"
+import type { ChannelNotFound } from "../channel/Channels.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type { EdgeError } from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -14,6 +15,7 @@ const Code = Schema.Literals([
   "unreachable",
   "unauthorized",
   "invalid_request",
+  "channel_not_found",
   "thread_not_found",
   "message_not_found",
   "approval_not_found",
@@ -33,6 +35,7 @@ type CallError =
   | EdgeError
   | RpcClientError
   | AttachmentRefused
+  | ChannelNotFound
   | Threads.ThreadNotFound
   | Threads.MessageNotFound
   | Approvals.ApprovalNotFound
@@ -50,6 +53,7 @@ const codes = {
   Unauthorized: "unauthorized",
   InvalidRequest: "invalid_request",
   InternalError: "internal_error",
+  ChannelNotFound: "channel_not_found",
   ThreadNotFound: "thread_not_found",
   MessageNotFound: "message_not_found",
   ApprovalNotFound: "approval_not_found",

@@ -10,6 +10,7 @@ export type TroupeErrorCode =
   | "unreachable"
   | "unauthorized"
   | "invalid_request"
+  | "channel_not_found"
   | "thread_not_found"
   | "message_not_found"
   | "approval_not_found"

@@ -26,6 +26,7 @@ import * as Wire from "../rpc/Wire.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as History from "./History.ts"
+import * as Refusal from "./Refusal.ts"
 import * as Watch from "./Watch.ts"
 
 /** Where the daemon is, and what lets one in. */
@@ -94,6 +95,7 @@ export class TroupeClient extends Context.Service<
  */
 export const layer = (options: Options): Layer.Layer<TroupeClient> =>
   layerProtocol(options).pipe(
+    Layer.provide(explaining(options)),
     Layer.provide(RpcClient.layerProtocolSocket({ retryPolicy: reconnect })),
     Layer.provide(
       Socket.layerWebSocket(Effect.map(urlOf(options), webSocketUrl), {
@@ -103,6 +105,20 @@ export const layer = (options: Options): Layer.Layer<TroupeClient> =>
     ),
     Layer.provide([Socket.layerWebSocketConstructorGlobal, RpcSerialization.layerNdjson])
   )
+
+/** A wrong token must not look like a daemon that is away. */
+const explaining = (options: Options) =>
+  Layer.effect(
+    RpcClient.Protocol,
+    Effect.map(Effect.all([RpcClient.Protocol, HttpClient.HttpClient]), ([protocol, http]) =>
+      Refusal.explaining(
+        protocol,
+        Effect.flatMap(urlOf(options), (url) => Refusal.at(join(url, Wire.httpPath), options.token)).pipe(
+          Effect.provideService(HttpClient.HttpClient, http)
+        )
+      )
+    )
+  ).pipe(Layer.provide(FetchHttpClient.layer))
 
 /** A client that makes one HTTP request per call: the quicker choice for one question. */
 export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>

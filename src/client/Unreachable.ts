@@ -1,13 +1,20 @@
 /** What a failed connection means, in words for a person. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { RpcClientError } from "effect/rpc/RpcClientError"
+import { HttpClientErrorSchema } from "effect/http/HttpClientError"
+import { RpcClientError } from "effect/rpc/RpcClientError"
 
 /** The daemon is there and does not let this caller in. Trying again says the same. */
-export const isRefusal = (error: RpcClientError): boolean => {
-  const status = statusOf(error)
-  return status === 401 || status === 403
-}
+export const isRefusal = (error: RpcClientError): boolean => refuses(statusOf(error))
+
+/** Whether an answer with this status is such a refusal. */
+export const refuses = (status: number | undefined): boolean => status === 401 || status === 403
+
+/** The error of a call that was answered with another status than 200. */
+export const answered = (status: number): RpcClientError =>
+  new RpcClientError({
+    reason: new HttpClientErrorSchema({ _tag: "HttpError", kind: "StatusCodeError", cause: { response: { status } } })
+  })
 
 /** The token is not the daemon's. */
 export const isTokenRefused = (error: RpcClientError): boolean => statusOf(error) === 401
@@ -19,7 +26,9 @@ export const isSilence = (error: RpcClientError): boolean =>
 /** One sentence, for a person. */
 export const explain = (error: RpcClientError): string => {
   const status = statusOf(error)
-  if (status === 401) return "The daemon does not accept this token."
+  if (status === 401) {
+    return "The daemon does not accept this token. The right one is [http].auth_token of its settings, or the content of the file `token` in its data directory."
+  }
   if (status === 403) return "The daemon refuses requests from this address."
   if (status !== undefined) return `The daemon answered with HTTP status ${status}.`
   if (error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent) return error.reason.cause.message

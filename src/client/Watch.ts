@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Stream from "effect/Stream"
 import type { AttachmentRefused } from "../attachment/Attachment.ts"
+import type { ChannelNotFound } from "../channel/Channels.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
@@ -22,6 +23,7 @@ export interface Options extends Cuts {
 }
 
 export type WatchError =
+  | ChannelNotFound
   | Threads.ThreadNotFound
   | Conversations.ConversationUnavailable
   | TroupeRpcs.EdgeError

@@ -9,6 +9,7 @@ import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as Context from "effect/Context"
 import * as Approvals from "../approval/Approvals.ts"
 import { AttachmentRefused } from "../attachment/Attachment.ts"
+import { ChannelNotFound } from "../channel/Channels.ts"
 import * as Conversations from "../conversation/Conversations.ts"
 import * as Held from "../conversation/Held.ts"
 import * as Ids from "../Ids.ts"
@@ -132,7 +133,7 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Send", {
     payload: message,
     success: Schema.Struct(accepted),
-    error: Schema.Union([StorageUnavailable, AttachmentRefused])
+    error: Schema.Union([StorageUnavailable, ChannelNotFound, AttachmentRefused])
   }),
   /**
    * `Send` and `Watch` in one: `Accepted` when the message is on disk, then the thread from the message on. Its turn begins
@@ -143,6 +144,7 @@ export class TroupeRpcs extends RpcGroup.make(
     success: SentItem,
     error: Schema.Union([
       StorageUnavailable,
+      ChannelNotFound,
       AttachmentRefused,
       Threads.ThreadNotFound,
       Conversations.ConversationUnavailable

@@ -208,13 +208,10 @@ describe("createTroupe", () => {
         ["options: Expected", () => troupe.status(5 as any)],
         ["options: Expected", () => troupe.history(thread, "5" as any)]
       ]
-      for (const [words, call] of cases) {
-        const error = await failure(call())
-        assert.deepStrictEqual(
-          [error.code, error.message.includes(words)],
-          ["invalid_request", true],
-          `${error.message} (${words})`
-        )
+      const errors = await Promise.all(cases.map(([, call]) => failure(call())))
+      for (const [index, { code, message }] of errors.entries()) {
+        const words = cases[index]?.[0] ?? "nothing"
+        assert.deepStrictEqual([code, message.includes(words)], ["invalid_request", true], `${message} (${words})`)
       }
       assert.deepStrictEqual((await troupe.threads()).threads, [])
     })

@@ -420,6 +420,25 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
         }).pipe(withClient)
       )
 
+      it.effect("a thread of a channel that nobody has is refused, and the channels are named", () =>
+        Effect.gen(function* () {
+          const client = yield* TroupeClient
+          const before = (yield* Stage).accepted.length
+          const message = { thread: ThreadKey.make("consol:main"), text: "x" }
+          for (const refused of [
+            yield* Effect.flip(client.Send(message)),
+            yield* Effect.flip(Stream.runDrain(client.sendAndWatch(message)))
+          ]) {
+            assert.strictEqual(refused._tag, "ChannelNotFound")
+            assert.strictEqual(
+              refused.message,
+              'There is no channel "consol". A thread is named channel:chat; the channels are console, telegram.'
+            )
+          }
+          assert.strictEqual((yield* Stage).accepted.length, before)
+        }).pipe(withClient)
+      )
+
       it.effect("a thread of a channel that is not a console's is written to as rpc", () =>
         Effect.gen(function* () {
           const client = yield* TroupeClient
@@ -557,20 +576,19 @@ describe("the client", () => {
         Effect.flatMap(TroupeClient, (client) => Effect.flip(client.Status())).pipe(
           Effect.provide(TestServer.clientOf(kind, { url: at, token: Redacted.make(token) }), { local: true })
         )
-      const wrong = yield* ask(url, "wrong-token-0123456789", "HTTP")
-      assert.strictEqual(
-        wrong._tag === "RpcClientError" && Unreachable.explain(wrong),
-        "The daemon does not accept this token."
-      )
       for (const kind of ["WebSocket", "HTTP"] as const) {
+        const wrong = yield* ask(url, "wrong-token-0123456789", kind)
+        assert.isTrue(wrong._tag === "RpcClientError" && Unreachable.isRefusal(wrong), kind)
+        assert.strictEqual(
+          wrong._tag === "RpcClientError" && Unreachable.explain(wrong),
+          "The daemon does not accept this token. The right one is [http].auth_token of its settings, or the content of the file `token` in its data directory."
+        )
         const nobody = yield* ask("http://127.0.0.1:9", "x", kind)
         assert.strictEqual(
           nobody._tag === "RpcClientError" && Unreachable.explain(nobody),
           "The daemon cannot be reached. Is it running?"
         )
       }
-      const refused = yield* ask(url, "wrong-token-0123456789", "WebSocket")
-      assert.strictEqual(refused._tag, "RpcClientError")
     }).pipe(Effect.provide(unused))
   )
 

@@ -110,11 +110,11 @@ const surroundings = Layer.mergeAll(
   ),
   Layer.succeed(DataDirectory, { path: "/data", file: (name) => `/data/${name}` }),
   Layer.effectDiscard(
-    Effect.flatMap(Channels, (channels) =>
-      channels.register({
-        name: "console",
-        capabilities: { approval: true, formatting: ["text"], files: false }
-      })
-    )
+    Effect.gen(function* () {
+      const channels = yield* Channels
+      const capabilities = { approval: true, formatting: ["text"], files: false } as const
+      yield* channels.register({ name: "telegram", capabilities, deliver: () => Effect.void })
+      yield* channels.register({ name: "console", capabilities })
+    })
   ).pipe(Layer.provideMerge(ChannelsLive.layer))
 )
