@@ -52,6 +52,16 @@ export const channel = Effect.fnUntraced(function* (name: string) {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name) ? yield* fromDirectory(`${llm.prompts_dir}/channels/${name}.md`) : undefined
 })
 
+/** What is wrong with the folder of all these, if something is. The usual one need not be there. */
+export const problem = Effect.gen(function* () {
+  const { prompts_dir: path } = (yield* Settings.Settings).llm
+  if (path === Settings.Settings.defaults.llm.prompts_dir) return undefined
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(fs.stat(path))
+  if (info._tag === "Some" && info.value.type === "Directory") return undefined
+  return `There is no folder ${path}, which [llm].prompts_dir names: the built-in prompts are used. A relative path starts at the working directory`
+})
+
 /** A file that the configuration names must be there and say something. */
 const named = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem

@@ -13,6 +13,8 @@ import * as PromptFiles from "./PromptFiles.ts"
 const cachedChannels = 64
 
 const make = Effect.gen(function* () {
+  const problem = yield* PromptFiles.problem
+  if (problem !== undefined) yield* Effect.logWarning(problem)
   const policies = yield* PromptFiles.policies
   const channels = yield* Cache.makeWith(PromptFiles.channel, {
     capacity: cachedChannels,

@@ -37,6 +37,7 @@ export const layer = Layer.effectDiscard(
       Effect.flatMap(({ incarnation }) => (incarnation === id ? files.remove(path, { force: true }) : Effect.void)),
       Effect.ignore
     )
+    yield* PrivateFile.refuseOtherKinds(directory, fileName)
     yield* Effect.acquireRelease(
       Effect.mapError(announce, (error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })),
       () => withdraw

@@ -25,6 +25,7 @@ import { HeldLock } from "../../src/storage/HeldLock.ts"
 import { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 
 /** Takes the lock for the current scope, or fails at once with the holder's process id. */
 export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
@@ -73,7 +74,7 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
 
 const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.primaryCode(error))
-  yield* refuseOtherKinds(directory)
+  yield* PrivateFile.refuseOtherKinds(directory, lockName)
   const handle = yield* NodeSqlite.open({
     filename: directory.file(lockName),
     readonly: false,
@@ -90,18 +91,6 @@ const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
 
 const lockName = "lock.db"
 
-// SQLite's own words for a directory in the file's place are "unable to open database file".
-const refuseOtherKinds = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
-  const files = yield* FileSystem.FileSystem
-  const info = yield* Effect.option(files.stat(directory.file(lockName)))
-  if (info._tag === "None" || info.value.type === "File") return
-  return yield* new DataDirectoryUnusable({
-    path: directory.path,
-    reason: `${lockName} in it is a ${info.value.type.toLowerCase()} and not a file`,
-    remedy: moveAway
-  })
-})
-
 const unusableLock = (path: string, code: number | undefined): DataDirectoryUnusable =>
   code === 26 || code === 11
     ? new DataDirectoryUnusable({ path, reason: `${lockName} in it is no lock of Troupe`, remedy: moveAway })
@@ -111,7 +100,7 @@ const unusableLock = (path: string, code: number | undefined): DataDirectoryUnus
         remedy: `Make ${lockName} readable and writable for this user.`
       })
 
-const moveAway = `Move ${lockName} away: it holds nothing, and a new one is made.`
+const moveAway = `Move ${lockName} away: a new one is made.`
 
 const Holder = Schema.fromJsonString(
   Schema.Struct({

@@ -2,6 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as PlatformError from "effect/PlatformError"
+import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 
 /** Written aside and renamed, so that a reader sees all of it or the one before, and never with a wider mode. */
@@ -14,5 +16,19 @@ export const write = Effect.fnUntraced(function* (
   const aside = `${path}.${pid}.new`
   // A file left over from a process of the same id would keep its own mode.
   yield* files.remove(aside, { force: true })
-  yield* Effect.andThen(files.writeFileString(aside, text, { mode: 0o600 }), files.rename(aside, path))
+  yield* Effect.andThen(files.writeFileString(aside, text, { mode: 0o600 }), files.rename(aside, path)).pipe(
+    Effect.onError(() => Effect.ignore(files.remove(aside, { force: true })))
+  )
+})
+
+/** Fails where something that is no file has the name of one in the data directory: the system's own words are none for a person. */
+export const refuseOtherKinds = Effect.fnUntraced(function* (directory: DataDirectory["Service"], name: string) {
+  const files = yield* FileSystem.FileSystem
+  const info = yield* Effect.option(files.stat(directory.file(name)))
+  if (info._tag === "None" || info.value.type === "File") return
+  return yield* new DataDirectoryUnusable({
+    path: directory.path,
+    reason: `${name} in it is a ${info.value.type.toLowerCase()} and not a file`,
+    remedy: `Move ${name} away: a new one is made.`
+  })
 })

@@ -8,6 +8,8 @@ import * as Logger from "effect/Logger"
 import { join } from "node:path"
 import * as PromptFiles from "../../layers/agent/PromptFiles.ts"
 import * as SystemPromptLive from "../../layers/agent/SystemPrompt.ts"
+import * as Environment from "../../layers/config/Environment.ts"
+import * as Report from "../../layers/config/Report.ts"
 import { SystemPrompt } from "../../src/agent/SystemPrompt.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
@@ -46,6 +48,28 @@ describe("prompt files", () => {
       assert.include(main.message, `${path}/main.md`)
     }).pipe(Effect.provide(NodeServices.layer))
   )
+
+  it.effect("a folder for them that is not there is told, at the start and by a check, where it was chosen", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
+    return Effect.gen(function* () {
+      const { path } = yield* prompts({}, [])
+      const told = Effect.fnUntraced(function* (llm: { readonly prompts_dir?: string }) {
+        lines.length = 0
+        const layer = SystemPromptLive.layer.pipe(Layer.provide(Settings.layer({ llm })), Layer.provide(logger))
+        yield* Effect.provide(SystemPrompt, Layer.fresh(layer))
+        return lines.flat()
+      })
+      const missing = `There is no folder ${path}/nowhere, which [llm].prompts_dir names: the built-in prompts are used. A relative path starts at the working directory`
+      assert.deepStrictEqual(yield* told({ prompts_dir: `${path}/nowhere` }), [missing])
+      assert.deepStrictEqual(yield* told({ prompts_dir: path }), [])
+      assert.deepStrictEqual(yield* told({}), [])
+      const files = yield* FileSystem.FileSystem
+      yield* files.writeFileString(`${path}/config.toml`, `[llm]\nprompts_dir = "${path}/nowhere"\n`)
+      const report = yield* Effect.provide(Report.check(`${path}/config.toml`), Environment.layer)
+      assert.include(report, `no problems found\n  - note: ${missing}\n`)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  })
 
   it.effect(
     "conventions of a channel that cannot be read are told in the log, left out, and read when they can be",

@@ -50,6 +50,21 @@ describe("the file that says where the daemon is", () => {
     )
   )
 
+  it.effect("cannot be written where something else has its name, which is to be moved away", () =>
+    inPlace((path, files) =>
+      Effect.gen(function* () {
+        yield* files.makeDirectory(join(path, "endpoint.json"))
+        const error = yield* Effect.flip(Effect.provide(Effect.void, announced(path)))
+        assert.strictEqual(
+          error.message,
+          `The data directory ${path} cannot be used: endpoint.json in it is a directory and not a file. ` +
+            "Move endpoint.json away: a new one is made."
+        )
+        assert.deepStrictEqual(yield* files.readDirectory(path), ["endpoint.json"])
+      })
+    )
+  )
+
   it.effect("stays when it is another daemon's", () =>
     inPlace((path, files) =>
       Effect.gen(function* () {
