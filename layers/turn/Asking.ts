@@ -28,7 +28,7 @@ export interface Question {
   readonly cacheKey: string
   readonly onDelta: (kind: "text" | "reasoning", offset: number, text: string) => Effect.Effect<void>
   /** The name of the span around each request. */
-  readonly span: "turn.step" | "turn.summary"
+  readonly span: "turn.step" | "turn.summary" | "turn.verdict"
   /** Whether words of the answer have been shown. */
   readonly shown: () => boolean
 }

@@ -71,6 +71,7 @@ const verdictOf = Effect.fnUntraced(function* (
       model,
       prompt: () => ToolUse.question(material, refused),
       tools: [],
+      span: "turn.verdict",
       cacheKey: `${session.run.thread.id}:tool-requirement`,
       onDelta: () => Effect.void,
       shown: () => false
