@@ -14,6 +14,7 @@ import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as ResponseParts from "../../src/turn/ResponseParts.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
+import * as WholeCharacters from "../../src/turn/WholeCharacters.ts"
 
 /** The model said nothing and called nothing, every time it was asked. */
 export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyResponse", {
@@ -81,6 +82,15 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
   const calls: Array<{ readonly name: string; readonly arguments: string }> = []
   let finishReason: string = TurnState.unfinished
   let usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
+  const whole = WholeCharacters.make()
+  const show = (pieces: ReadonlyArray<WholeCharacters.Piece>) =>
+    Effect.forEach(
+      pieces,
+      ({ kind, offset, text }) => (text === "" ? Effect.void : request.onDelta(kind, offset, text)),
+      {
+        discard: true
+      }
+    )
   yield* Stream.runForEachArray(
     ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
     (parts): Effect.Effect<void, AiError.AiError> => {
@@ -112,12 +122,13 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
             break
           case "error":
             // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
-            return Effect.andThen(show(request, shown), Effect.fail(reportedError))
+            return Effect.andThen(show(shown.map(whole.take)), Effect.fail(reportedError))
         }
       }
-      return show(request, shown)
+      return show(shown.map(whole.take))
     }
   )
+  yield* show(whole.rest())
   return {
     ...gatherer.kept(),
     // Providers repeat ids, leave them out or reuse them in a later turn; ours are unique for ever.
@@ -128,9 +139,7 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
 })
 
 /** Words that came next to each other. */
-interface Piece {
-  readonly kind: "text" | "reasoning"
-  readonly offset: number
+interface Piece extends WholeCharacters.Piece {
   text: string
 }
 
@@ -140,9 +149,6 @@ const join = (pieces: Array<Piece>, kind: Piece["kind"], offset: number, text: s
   if (last?.kind === kind) last.text += text
   else pieces.push({ kind, offset, text })
 }
-
-const show = ({ onDelta }: Request, pieces: ReadonlyArray<Piece>): Effect.Effect<void> =>
-  Effect.forEach(pieces, ({ kind, offset, text }) => onDelta(kind, offset, text), { discard: true })
 
 const withheld = AiError.make({
   module: "ModelStep",

@@ -609,7 +609,7 @@ describe("failures", () => {
     })
   )
 
-  it.live("keep-alive comments and a slow first part are not silence", () =>
+  it.live("F137: keep-alive comments and a slow first part are not silence", () =>
     Effect.gen(function* () {
       const pings = Array.from({ length: 12 }, () => [Fake.pause(50), Fake.send(": ping\n\n")]).flat()
       const server = yield* Fake.make([
@@ -784,7 +784,7 @@ describe("retries", () => {
     })
   )
 
-  it.live("a provider that asks for a long wait gets none here, and the caller learns the time", () =>
+  it.live("F083: a provider that asks for a long wait gets none here, and the caller learns the time", () =>
     Effect.gen(function* () {
       const server = yield* Fake.make([Fake.json({}, 429, { "retry-after": "3600" }), fine])
       const error = yield* Effect.flip(collect(yield* connect(server.baseUrl, { retry })))

@@ -41,14 +41,14 @@ describe("Retry", () => {
     })
   )
 
-  it.effect("waits at least as long as the provider asks", () =>
+  it.effect("F083: waits at least as long as the provider asks", () =>
     Effect.gen(function* () {
       const asked = new AiError.RateLimitError({ retryAfter: Duration.seconds(5) })
       assert.deepStrictEqual(yield* sentAt(asked), [0, 5, 10, 18])
     })
   )
 
-  it.effect("waits its own time when the provider asks for less", () =>
+  it.effect("F083: waits its own time when the provider asks for less", () =>
     Effect.gen(function* () {
       const nothing = new AiError.RateLimitError({ retryAfter: Duration.zero })
       assert.deepStrictEqual(yield* sentAt(nothing), [0, 2, 6, 14])
@@ -167,12 +167,14 @@ describe("retryAfterOf", () => {
       [{ "retry-after": "-5" }, "", undefined],
       [{ "retry-after": "999999999999" }, "", undefined],
       [{ "retry-after": "garbage" }, "Please try again in 1.5s.", 1.5],
+      [{ "retry-after-ms": "0" }, "", 0],
       [{}, "try again in 350ms", 0.35],
+      [{}, "Please try again in 0.05s", 0.05],
       [{}, "Retry after 2 minutes", 120],
       [{}, "no hint", undefined]
     ]
   for (const [headers, message, seconds] of cases) {
-    it(`reads ${JSON.stringify(headers)} “${message}” as ${seconds}`, () => {
+    it(`F083: reads ${JSON.stringify(headers)} “${message}” as ${seconds}`, () => {
       const read = OpenAiErrors.retryAfterOf(new Headers(headers), message, now)
       assert.strictEqual(read === undefined ? undefined : Duration.toSeconds(read), seconds)
     })
