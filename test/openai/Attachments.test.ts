@@ -7,9 +7,7 @@ import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import * as Images from "../attachment/Images.ts"
 import * as Endpoint from "./Endpoint.ts"
 
-const { heard, message, send } = Endpoint
-const user = (content: unknown) => message("user", content)
-const assistant = (content: unknown) => message("assistant", content)
+const { assistant, chat, heard, message, user } = Endpoint
 const layer = Endpoint.layer({ scripts: Endpoint.counting, model: { images: true } })
 
 const url = Images.dataUrl(Images.png(800, 600))
@@ -22,8 +20,7 @@ const items = [
   { type: "input_image", image_url: url },
   { type: "input_file", filename: "paper.pdf", file_data: Images.dataUrl(Images.pdf, "application/pdf") }
 ]
-const chat = (messages: ReadonlyArray<unknown>) => send("/v1/chat/completions", { model: "troupe", messages })
-const respond = (input: unknown) => send("/v1/responses", { model: "troupe", input })
+const respond = (input: unknown) => Endpoint.respond({ input })
 
 const count = (table: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>

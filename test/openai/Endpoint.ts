@@ -13,6 +13,7 @@ import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
+import { Threads } from "../../src/thread/Threads.ts"
 import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as RawHttp from "../rpc/RawHttp.ts"
@@ -92,3 +93,27 @@ const Echo = Tool.make("echo", {
 
 /** A tool that says again what it is given. */
 export const echo = ToolRegistry.layer([Echo], { echo: ({ text }) => Effect.succeed({ text }) })
+
+/** A runtime whose model counts its answers. */
+export const countingLayer = layer({ scripts: counting })
+
+export const chat = (
+  messages: ReadonlyArray<unknown>,
+  more: object = {},
+  headers: Readonly<Record<string, string>> = {}
+) => send("/v1/chat/completions", { model: "troupe", messages, ...more }, headers)
+
+export const respond = (body: object, headers: Readonly<Record<string, string>> = {}) =>
+  send("/v1/responses", { model: "troupe", ...body }, headers)
+
+/** The text of a chat completion. */
+export const content = (answer: { readonly json: any }): string => answer.json.choices[0].message.content
+
+/** The keys of all threads. */
+export const keys = Effect.map(
+  Effect.flatMap(Threads, (threads) => threads.list({ limit: 100 })),
+  ({ threads }) => threads.map(({ key }) => key)
+)
+
+export const user = (text: unknown) => message("user", text)
+export const assistant = (text: unknown) => message("assistant", text)
