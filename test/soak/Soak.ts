@@ -31,13 +31,15 @@ export interface Result {
 export const bounds: Bounds = {
   heapBytes: 1_000,
   externalBytes: 1_000,
-  residentBytes: 4_000,
+  // The system's allocator keeps pieces for later use, more of them in the first thousands of turns than afterwards.
+  residentBytes: 16_000,
   descriptors: 0.001,
   fibers: 0.001,
   timers: 0.001,
-  databaseBytes: 8_000,
+  databaseBytes: 10_000,
   walBytes: 1_000,
-  loopDelayMillis: 0.01
+  // Other programs on the machine are in this figure, too.
+  loopDelayMillis: 0.05
 }
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Protocol.Sample))

@@ -7,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
 import { join } from "node:path"
 import * as HeldLive from "../../layers/conversation/Held.ts"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
@@ -19,6 +20,7 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as Fixtures from "../conversation/Fixtures.ts"
 import { message } from "../laws/Messages.ts"
+import * as ClockRig from "../rigs/ClockRig.ts"
 import * as DiskRig from "../rigs/DiskRig.ts"
 
 /** A store with its care in a directory. */
@@ -85,6 +87,39 @@ describe("care for the store", () => {
         yield* journal.accept(message())
       }).pipe(Effect.provide(cared(path)))
     )
+  )
+
+  it.effect(
+    "F143: looks at the file and its lock when the process goes on, and does not make up for what it missed",
+    () =>
+      inPlace((path) => {
+        const rounds = new Map<string, number>()
+        const tracer = Tracer.make({
+          span: (options) => {
+            rounds.set(options.name, (rounds.get(options.name) ?? 0) + 1)
+            return new Tracer.NativeSpan(options)
+          }
+        })
+        const looks = Effect.sync(() => rounds.get("storage.presence") ?? 0)
+        /** Time passes until it has looked so often. */
+        const looked = (times: number) =>
+          Fixtures.whileTimePasses(Effect.repeat(Effect.andThen(Effect.yieldNow, looks), { until: (n) => n >= times }))
+        return Effect.gen(function* () {
+          const rig = yield* ClockRig.ClockRig
+          yield* looked(3)
+          const before = yield* looks
+          yield* rig.standStill("1 hour")
+          yield* TestClock.adjust("4 seconds")
+          yield* looked(before + 1)
+          assert.isAtMost(yield* looks, before + 4)
+          yield* rig.shiftTimeOfDay("-1 day")
+          yield* looked(before + 2)
+        }).pipe(
+          Effect.provide(
+            Layer.provideMerge(cared(path), Layer.merge(ClockRig.layer, Layer.succeed(Tracer.Tracer, tracer)))
+          )
+        )
+      })
   )
 
   it.effect("empties the log when nobody writes any more", () =>
