@@ -20,6 +20,7 @@ import * as AwakeTime from "../../src/AwakeTime.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import { Deliveries } from "../../src/channel/Deliveries.ts"
 import * as DeliveryMetrics from "../../src/channel/DeliveryMetrics.ts"
+import * as FormatRepair from "../../src/channel/FormatRepair.ts"
 import * as Outbox from "../../src/channel/Outbox.ts"
 
 /** Bounds of the loop. Durations are those of Effect. */
@@ -56,6 +57,7 @@ const defaults: Options = {
 }
 
 const make = Effect.fnUntraced(function* (options: Options) {
+  const repair = yield* FormatRepair.FormatRepair
   const channels = yield* Channels.Channels
   const outbox = yield* Outbox.Outbox
   const signal = yield* Queue.sliding<void>(1)
@@ -67,21 +69,23 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
   yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.grace))
 
-  const start = Effect.fnUntraced(function* (name: string, deliver: Deliver, delivery: Outbox.Delivery) {
+  const start = Effect.fnUntraced(function* (channel: Channels.Channel, deliver: Deliver, delivery: Outbox.Delivery) {
+    const { name } = channel
     count(name, 1)
     const ended = Effect.andThen(
       Effect.sync(() => count(name, -1)),
       wake
     )
-    yield* FiberSet.run(fibers, Effect.ensuring(carry(outbox, options, deliver, delivery), ended))
+    yield* FiberSet.run(fibers, Effect.ensuring(carry({ outbox, options, repair, channel, deliver }, delivery), ended))
   })
 
   // What was taken is marked as being sent, so it must be under way before this fiber can be interrupted.
-  const serve = ({ deliver, name }: Channels.Channel) => {
+  const serve = (channel: Channels.Channel) => {
+    const { deliver, name } = channel
     const free = options.concurrency - (underWay.get(name) ?? 0)
     if (deliver === undefined || free <= 0) return Effect.void
     return outbox.take(name, free).pipe(
-      Effect.flatMap(Effect.forEach((delivery) => start(name, deliver, delivery), { discard: true })),
+      Effect.flatMap(Effect.forEach((delivery) => start(channel, deliver, delivery), { discard: true })),
       Effect.uninterruptible,
       Effect.catchCauseIf(Cause.hasDies, (cause) =>
         Effect.logError(`The replies for the channel ${name} could not be read; trying again`, cause)
@@ -106,10 +110,24 @@ export const layer: Layer.Layer<Deliveries, never, Channels.Channels | Outbox.Ou
 
 type Deliver = NonNullable<Channels.Channel["deliver"]>
 
+interface Way {
+  readonly outbox: Outbox.Outbox["Service"]
+  readonly options: Options
+  readonly repair: typeof FormatRepair.FormatRepair.Service
+  readonly channel: Channels.Channel
+  readonly deliver: Deliver
+}
+
 /** One attempt; whatever happens, its end is written down. */
-const carry = (outbox: Outbox.Outbox["Service"], options: Options, deliver: Deliver, delivery: Outbox.Delivery) =>
+const carry = ({ channel, deliver, options, outbox, repair }: Way, delivery: Outbox.Delivery) =>
   Effect.suspend(() => deliver(delivery)).pipe(
     AwakeTime.timeoutOption(options.timeout),
+    Effect.map(Option.match({ onNone: () => unanswered, onSome: () => delivered })),
+    Effect.catch((refusal) =>
+      refusal.unreadable === true && FormatRepair.isFormatted(delivery)
+        ? Effect.map(rewritingOf(repair, channel, delivery, refusal.reason), rewritten)
+        : Effect.fail(refusal)
+    ),
     Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
     Effect.onExit((exit) =>
       Effect.andThen(note(delivery, exit), persistently(record(outbox, options, delivery, exit)))
@@ -134,9 +152,14 @@ const record = Effect.fnUntraced(function* (
 ) {
   const { id } = delivery
   if (Exit.isSuccess(exit)) {
-    return Option.isSome(exit.value)
-      ? yield* outbox.delivered(id)
-      : yield* again(outbox, options, delivery, "The channel did not answer in time", "unanswered")
+    switch (exit.value._tag) {
+      case "Delivered":
+        return yield* outbox.delivered(id)
+      case "Rewritten":
+        return yield* outbox.rewrite(id, exit.value.rewriting)
+      case "Unanswered":
+        return yield* again(outbox, options, delivery, "The channel did not answer in time", "unanswered")
+    }
   }
   if (broke(exit.cause)) return yield* outbox.failed(id, "The channel failed on this reply; the log has the cause")
   const refusal = Cause.findErrorOption(exit.cause)
@@ -149,18 +172,49 @@ const record = Effect.fnUntraced(function* (
     : yield* outbox.failed(id, reason)
 })
 
-/** How an attempt ended: without a value when the channel did not answer in time. */
-type Attempted = Exit.Exit<Option.Option<void>, Channels.DeliveryRefused>
+/** What came of an attempt that was not refused for good. */
+type Went =
+  | { readonly _tag: "Delivered" }
+  | { readonly _tag: "Unanswered" }
+  /** The channel could not read it, and gets it in another form. */
+  | { readonly _tag: "Rewritten"; readonly rewriting: Outbox.Rewriting }
+const delivered: Went = { _tag: "Delivered" }
+const unanswered: Went = { _tag: "Unanswered" }
+const rewritten = (rewriting: Outbox.Rewriting): Went => ({ _tag: "Rewritten", rewriting })
+
+type Attempted = Exit.Exit<Went, Channels.DeliveryRefused>
+
+/** A reply that its channel could not read, in its next form. */
+const rewritingOf = Effect.fnUntraced(function* (
+  { mend }: Way["repair"],
+  { formatRepair }: Channels.Channel,
+  delivery: Outbox.Delivery,
+  problem: string
+) {
+  const { format, repair, text, threadId } = delivery
+  if (formatRepair === undefined || (repair?.attempts ?? 0) >= formatRepair.attempts) {
+    return FormatRepair.plain(delivery, problem)
+  }
+  const { instructions } = formatRepair
+  const by = yield* mend({ threadId, kind: FormatRepair.kindOf(format), text, problem, instructions })
+  return by === undefined ? FormatRepair.plain(delivery, problem) : FormatRepair.mended(delivery, by)
+})
 
 /** Neither taken nor refused nor interrupted. */
 const broke = (cause: Cause.Cause<Channels.DeliveryRefused>): boolean =>
   Option.isNone(Cause.findErrorOption(cause)) && !Cause.hasInterruptsOnly(cause)
 
 const attemptOf = (exit: Attempted): DeliveryMetrics.Attempt => {
-  if (Exit.isSuccess(exit)) return Option.isSome(exit.value) ? "delivered" : "unanswered"
+  if (Exit.isSuccess(exit)) return attempts[exit.value._tag]
   const refusal = Cause.findErrorOption(exit.cause)
   if (Option.isSome(refusal)) return refusal.value.retryable ? "retry" : "failed"
   return broke(exit.cause) ? "failed" : "unanswered"
+}
+
+const attempts: Record<Went["_tag"], DeliveryMetrics.Attempt> = {
+  Delivered: "delivered",
+  Unanswered: "unanswered",
+  Rewritten: "retry"
 }
 
 const again = Effect.fnUntraced(function* (

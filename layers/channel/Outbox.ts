@@ -112,12 +112,19 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND state = 'sending' AND sender = ${me}`
   }, Defects.orDefect)
 
+  const rewrite = Effect.fn("Outbox.rewrite")(function* (id: Ids.DeliveryId, rewriting: Outbox.Rewriting) {
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`UPDATE outbox SET state = 'pending', sender = NULL, next_attempt_at = ${now},
+      payload = ${yield* OutboxRows.payloadOf(rewriting)}
+      WHERE id = ${id} AND state = 'sending' AND sender = ${me}`
+  }, Defects.orDefect)
+
   const pending = Defects.orDefect(
     sql<{ readonly channel: string; readonly count: number }>`
       SELECT channel, COUNT(*) AS count FROM outbox WHERE ${open} AND held = 0 GROUP BY channel ORDER BY channel`
   )
 
-  return Outbox.Outbox.of({ take, delivered, retry, failed, pending })
+  return Outbox.Outbox.of({ take, delivered, retry, failed, rewrite, pending })
 })
 
 /** The replies in the database of `SqlClient`, sent as the incarnation that is registered there. */

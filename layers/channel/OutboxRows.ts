@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type * as Outbox from "../../src/channel/Outbox.ts"
+import * as Outbox from "../../src/channel/Outbox.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Entry from "../../src/thread/Entry.ts"
@@ -69,10 +69,18 @@ export const decode = (row: Row): Effect.Effect<Outbox.Delivery, Defects.Unreada
   )
 
 const Payload = Schema.fromJsonString(
-  Schema.Struct({ text: Schema.String, format: Schema.optionalKey(Entry.AnswerFormat) })
+  Schema.Struct({
+    text: Schema.String,
+    format: Schema.optionalKey(Entry.AnswerFormat),
+    repair: Schema.optionalKey(Outbox.Repair)
+  })
 )
 const decodePayload = Schema.decodeUnknownEffect(Payload)
 const encodePayload = Schema.encodeEffect(Payload)
 
 const encode = ({ format, text }: Journal.Reply): Effect.Effect<string> =>
-  Effect.orDie(Effect.map(encodePayload(format === undefined ? { text } : { text, format }), WellFormed.json))
+  payloadOf(format === undefined ? { text } : { text, format })
+
+/** The payload of a reply, as it is stored. */
+export const payloadOf = (payload: Parameters<typeof encodePayload>[0]): Effect.Effect<string> =>
+  Effect.orDie(Effect.map(encodePayload(payload), WellFormed.json))

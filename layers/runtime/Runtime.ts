@@ -10,6 +10,7 @@ import * as Approvals from "../approval/Approvals.ts"
 import * as Attachments from "../attachment/Attachments.ts"
 import * as Channels from "../channel/Channels.ts"
 import * as Deliveries from "../channel/Deliveries.ts"
+import * as FormatRepair from "../channel/FormatRepair.ts"
 import * as Outbox from "../channel/Outbox.ts"
 import * as ConversationActor from "../conversation/ConversationActor.ts"
 import * as Conversations from "../conversation/Conversations.ts"
@@ -49,5 +50,7 @@ export const conversations = Conversations.layer.pipe(
   Layer.provide(ConversationActor.layer),
   Layer.provide(TurnRunner.layer),
   Layer.provide([TurnSlots.layer, SystemPrompt.layer]),
-  Layer.provideMerge(Layer.mergeAll(SingleProcess.layer, Deliveries.layer, PolicyPatterns.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(SingleProcess.layer, Layer.provide(Deliveries.layer, FormatRepair.layer), PolicyPatterns.layer)
+  )
 )

@@ -16,7 +16,9 @@ export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("Deli
   /** Whether the same reply may be accepted later. */
   retryable: Schema.Boolean,
   /** How long the channel asked to wait, in milliseconds. */
-  retryAfterMillis: Schema.optionalKey(Schema.Int)
+  retryAfterMillis: Schema.optionalKey(Schema.Int),
+  /** The channel cannot read how the text is written: it comes again, mended or as plain text. What is wrong stands in `reason`. */
+  unreadable: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
     return `The channel refused the reply: ${this.reason}`
@@ -31,6 +33,8 @@ export interface Channel {
     readonly formatting: ReadonlyArray<"text" | "markdown" | "html">
     readonly files: boolean
   }
+  /** How a text that the channel could not read is to be mended by a model, and how often that is tried. Absent: it goes out plain. */
+  readonly formatRepair?: { readonly instructions: string; readonly attempts: number }
   /** Absent for a pull channel. Must not report success before the reply is out. */
   readonly deliver?: (delivery: Outbox.Delivery) => Effect.Effect<void, DeliveryRefused>
 }

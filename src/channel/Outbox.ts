@@ -12,6 +12,24 @@ import * as Entry from "../thread/Entry.ts"
 export const DeliveryState = Schema.Literals(["pending", "sending", "delivered", "failed", "unknown"])
 export type DeliveryState = typeof DeliveryState.Type
 
+/**
+ * What was done to a reply whose format its channel could not read: how often a model mended it, and what it was before.
+ * `problem`: why it goes out as plain text in the end.
+ */
+export const Repair = Schema.Struct({
+  attempts: Schema.Int,
+  kind: Entry.AnswerFormat.fields.kind,
+  original: Schema.String,
+  problem: Schema.optionalKey(Schema.String)
+})
+
+/** A reply in another form than the one that was refused. */
+export interface Rewriting {
+  readonly text: string
+  readonly format: Entry.AnswerFormat
+  readonly repair: typeof Repair.Type
+}
+
 export const Delivery = Schema.Struct({
   id: Ids.DeliveryId,
   threadId: Ids.ThreadId,
@@ -20,6 +38,7 @@ export const Delivery = Schema.Struct({
   chat: Schema.String,
   text: Schema.String,
   format: Schema.optionalKey(Entry.AnswerFormat),
+  repair: Schema.optionalKey(Repair),
   attempts: Schema.Int,
   createdAt: Schema.Int,
   /** An earlier life of the process may have delivered it already: the channel should mark it when it can. */
@@ -49,6 +68,8 @@ export class Outbox extends Context.Service<
      * earlier one may have arrived.
      */
     readonly failed: (id: Ids.DeliveryId, reason: string, outcome?: Outcome) => Effect.Effect<void>
+    /** Try again at once, in another form. */
+    readonly rewrite: (id: Ids.DeliveryId, rewriting: Rewriting) => Effect.Effect<void>
     /** Deliveries not yet ended, by channel. */
     readonly pending: Effect.Effect<ReadonlyArray<{ readonly channel: string; readonly count: number }>>
   }

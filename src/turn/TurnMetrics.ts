@@ -77,6 +77,10 @@ interface Asked {
 export const retried = ({ model, provider }: Asked) =>
   Metric.update(Metric.withAttributes(retries, { provider, model }), 1)
 
+/** Tokens of a response that no thread holds. */
+export const used = (model: Asked, usage: Entry.Usage): Effect.Effect<void> =>
+  Effect.map(Effect.context<never>(), (context) => addTokens(model, usage, context))
+
 /** How long a whole response took. */
 export const responded = ({ model, provider }: Asked, seconds: number) =>
   Metric.update(Metric.withAttributes(responseSeconds, { provider, model }), seconds)
@@ -102,31 +106,33 @@ export const journaled = (turn: Turn, written: ReadonlyArray<Entry.StoredEntry>)
     for (const stored of written) count(turn, stored, context)
   })
 
+const addTokens = (asked: Asked, usage: Entry.Usage, context: Context.Context<never>): void => {
+  for (const [kind, amount] of Object.entries({
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cached: usage.cachedInputTokens ?? 0,
+    reasoning: usage.reasoningTokens ?? 0
+  })) {
+    const { model, provider } = asked
+    if (amount > 0) Metric.withAttributes(tokens, { provider, model, kind }).updateUnsafe(amount, context)
+  }
+}
+
 const count = (turn: Turn, { at, entry }: Entry.StoredEntry, context: Context.Context<never>): void => {
   const add = (metric: Metric.Counter<number>, attributes: Record<string, string>, amount = 1) =>
     Metric.withAttributes(metric, attributes).updateUnsafe(amount, context)
-  const addTokens = (asked: Asked, usage: Entry.Usage) => {
-    for (const [kind, amount] of Object.entries({
-      input: usage.inputTokens,
-      output: usage.outputTokens,
-      cached: usage.cachedInputTokens ?? 0,
-      reasoning: usage.reasoningTokens ?? 0
-    })) {
-      if (amount > 0) add(tokens, { ...asked, kind }, amount)
-    }
-  }
   switch (entry._tag) {
     case "AssistantMessage": {
       const { model, provider, usage } = entry
       add(responses, { provider, model, finish_reason: entry.finishReason })
-      return addTokens({ provider, model }, usage)
+      return addTokens({ provider, model }, usage, context)
     }
     case "Compacted":
       add(compactions, { how: entry.how, outcome: "performed" })
-      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage)
+      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage, context)
     case "ToolUseJudged":
       add(judgements, { needed: String(entry.needed) })
-      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage)
+      return addTokens({ provider: entry.provider, model: entry.model }, entry.usage, context)
     case "ModelSwitched":
       return add(switches, { ...entry.from, code: entry.code })
     case "ToolResult": {

@@ -55,6 +55,14 @@ const operations: Readonly<Record<string, Prepare>> = {
     Effect.as(Effect.orDie(answerWith(process, [reply("hi")])), defect(process.outbox.take("push", 5))),
   "note a delivery": (process) => delivery(process, (id) => process.outbox.delivered(id)),
   "note a refusal": (process) => delivery(process, (id) => process.outbox.retry(id, 9, "busy")),
+  "rewrite a delivery": (process) =>
+    delivery(process, (id) =>
+      process.outbox.rewrite(id, {
+        text: "hi",
+        format: { kind: "text" },
+        repair: { attempts: 0, kind: "html", original: "hi" }
+      })
+    ),
   "give a delivery up": (process) => delivery(process, (id) => process.outbox.failed(id, "no")),
   "release held work": (process) => held(process, "resume"),
   "drop held work": (process) => held(process, "drop")
