@@ -52,7 +52,7 @@ describe("what a program loads", () => {
     "commands/Tools",
     "commands/Chat"
   ]) {
-    it.live(`${command} does not load the daemon`, () =>
+    it.live(`F105: ${command} does not load the daemon`, () =>
       Effect.gen(function* () {
         const { builtins, modules } = yield* graph(`layers/cli/${command}.ts`, { lazy: false })
         const server = modules.filter((id) =>
@@ -66,7 +66,7 @@ describe("what a program loads", () => {
     )
   }
 
-  it.live("the daemon does not load what only some installations use", () =>
+  it.live("F104: the daemon does not load what only some installations use", () =>
     Effect.gen(function* () {
       const { modules } = yield* graph("layers/cli/commands/Daemon.ts", { lazy: false })
       assert.isAbove(modules.length, 200)

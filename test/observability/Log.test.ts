@@ -115,7 +115,7 @@ describe("the log file", () => {
     }).pipe(Effect.provide(ClockRig.layer))
   )
 
-  it.live("folds what is said again and again", () =>
+  it.live("F147: folds what is said again and again", () =>
     Effect.gen(function* () {
       const { lines } = yield* logged(
         Effect.gen(function* () {
@@ -132,7 +132,7 @@ describe("the log file", () => {
     })
   )
 
-  it.live("keeps to its size and number", () =>
+  it.live("F147: keeps to its size and number", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const paths = yield* Path.Path

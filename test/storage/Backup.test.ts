@@ -10,7 +10,7 @@ import { atEachStep, life, make, place, receive, restore, test, used } from "./P
 
 describe("backup", () => {
   test(
-    "a backup made during hundreds of writes is one moment of the database, sound and complete",
+    "F146: a backup made during hundreds of writes is one moment of the database, sound and complete",
     Effect.gen(function* () {
       const at = yield* place
       yield* life(at.directory, ({ journal }) =>

@@ -70,7 +70,7 @@ const logged = (words: string) =>
   )
 
 describe("care for the store", () => {
-  it.effect("notices by itself that there is room again, when nobody writes", () =>
+  it.effect("F093: notices by itself that there is room again, when nobody writes", () =>
     inPlace((path) =>
       Effect.gen(function* () {
         const journal = yield* Journal
@@ -122,7 +122,7 @@ describe("care for the store", () => {
       })
   )
 
-  it.effect("empties the log when nobody writes any more", () =>
+  it.effect("F090: empties the log when nobody writes any more", () =>
     inPlace((path) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -141,7 +141,7 @@ describe("care for the store", () => {
   )
 
   it.effect(
-    "a reader that does not end holds up a log that is too long: a warning, and it is emptied when the reader is gone",
+    "F090: a reader that does not end holds up a log that is too long: a warning, and it is emptied when the reader is gone",
     () =>
       inPlace((path) =>
         Effect.gen(function* () {

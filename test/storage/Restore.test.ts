@@ -28,7 +28,7 @@ const owing = (process: Store.Process) =>
 
 describe("restore", () => {
   test(
-    "brings back the moment of the backup, keeps what it replaces, and takes no old log with it",
+    "F146: brings back the moment of the backup, keeps what it replaces, and takes no old log with it",
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* place
@@ -89,7 +89,7 @@ describe("restore", () => {
   )
 
   test(
-    "what was owed is held: nothing is sent, nothing is answered, newer messages elsewhere are",
+    "F146: what was owed is held: nothing is sent, nothing is answered, newer messages elsewhere are",
     Effect.gen(function* () {
       const at = yield* place
       const before = yield* life(at.directory, (process) => Effect.tap(owing(process), () => make(at)))
@@ -200,7 +200,7 @@ describe("restore", () => {
   )
 
   test(
-    "a directory that a daemon holds is left alone",
+    "F146: a directory that a daemon holds is left alone",
     Effect.gen(function* () {
       const at = yield* place
       yield* receive(at)

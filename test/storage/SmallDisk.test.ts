@@ -30,7 +30,7 @@ const onSmallDisk = <A, E>(
 const long = "x".repeat(12_000)
 
 describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small disk"), () => {
-  it.live("that is full refuses the message whole; with room again the next one is accepted", () =>
+  it.live("F092: that is full refuses the message whole; with room again the next one is accepted", () =>
     onSmallDisk((path) =>
       Effect.gen(function* () {
         const journal = yield* Journal
@@ -51,7 +51,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
   )
 
   it.live(
-    "fails the daemon's health and its clients, with their own exit code, for as long as it is full",
+    "F093: fails the daemon's health and its clients, with their own exit code, for as long as it is full",
     () =>
       Effect.gen(function* () {
         const path = yield* SmallDisk.make(8)

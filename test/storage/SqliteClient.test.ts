@@ -339,7 +339,7 @@ describe("files", () => {
     }).pipe(Effect.provide(onFile()))
   )
 
-  it.live("a slow reader of a stream neither stops the writers nor lets the log grow", () =>
+  it.live("F090: a slow reader of a stream neither stops the writers nor lets the log grow", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const files = yield* FileSystem.FileSystem
@@ -439,7 +439,7 @@ describe("files", () => {
     }).pipe(Effect.scoped, Effect.provide(onFile({ busyTimeout: "30 millis" })))
   )
 
-  it.effect("a full disk undoes the transaction, and writing goes on once there is room", () =>
+  it.effect("F092: a full disk undoes the transaction, and writing goes on once there is room", () =>
     Effect.gen(function* () {
       const { add, names, sql } = yield* table
       const limit = (pages: number) => sql.unsafe(`PRAGMA max_page_count = ${pages}`)
