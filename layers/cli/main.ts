@@ -210,6 +210,14 @@ const verify = Command.make(
   })
 ).pipe(Command.withDescription("Read all of a backup or of the database and report what is damaged"))
 
+const disk = Command.make(
+  "disk",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Storage.ts"))).disk(yield* common, flags)
+  })
+).pipe(Command.withDescription("Say how much of the disk the data directory takes, and with what"))
+
 const held = Command.make(
   "held",
   {
@@ -235,7 +243,7 @@ const troupe = root.pipe(
     })
   ),
   Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),
-  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, held])
+  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, disk, held])
 )
 
 Command.run(troupe, { version }).pipe(

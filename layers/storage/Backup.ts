@@ -9,7 +9,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
@@ -81,21 +80,12 @@ const mustBeOutside = Effect.fnUntraced(function* (directory: DataDirectory["Ser
   return yield* new Backup.BackupFailed({ path: destination, reason })
 })
 
-/** The files of a folder that belong into a backup, as relative paths with slashes. Links are left out. */
+/** The files of a folder that belong into a backup, as relative paths with slashes. */
 const managedFiles = Effect.fnUntraced(function* (folder: string) {
-  const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  if (!(yield* files.exists(folder))) return []
-  const found: Array<string> = []
-  for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    const path = paths.join(folder, name)
-    if (FileName.isUnfinished(name) || Leftovers.isStagedFile(paths.basename(name))) continue
-    if (Option.isSome(yield* Effect.option(files.readLink(path)))) continue
-    // A file may have come to the end of its time since the folder was read.
-    const info = yield* Effect.option(files.stat(path))
-    if (Option.isSome(info) && info.value.type === "File") found.push(name.split(paths.sep).join("/"))
-  }
-  return found.toSorted()
+  const belongs = (name: string) => !FileName.isUnfinished(name) && !Leftovers.isStagedFile(paths.basename(name))
+  const found = yield* Directories.filesBelow(folder)
+  return found.flatMap(({ name }) => (belongs(name) ? [name.split(paths.sep).join("/")] : [])).toSorted()
 })
 
 const fill = Effect.fnUntraced(function* (options: Options, folder: string, createdAt: number) {

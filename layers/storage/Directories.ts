@@ -1,6 +1,7 @@
-/** Making directories. */
+/** Making directories, and going through them. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 
@@ -17,6 +18,38 @@ export const make = (
     yield* Effect.catchIf(one(path), isMissing, (error) =>
       parent === path ? Effect.fail(error) : Effect.andThen(make(parent), one(path))
     )
+  })
+
+/** A file below a folder. */
+export interface Found {
+  /** Below the folder, with the separators of the system. */
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+}
+
+/** All files below a folder, which need not be there. Links are not followed: what is behind them is no part of it. */
+export const filesBelow = (
+  folder: string,
+  below = ""
+): Effect.Effect<ReadonlyArray<Found>, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const here = paths.join(folder, below)
+    const names = yield* Effect.catchIf(files.readDirectory(here), isMissing, () => Effect.succeed<Array<string>>([]))
+    const found: Array<Found> = []
+    for (const name of names) {
+      const path = paths.join(here, name)
+      if (Option.isSome(yield* Effect.option(files.readLink(path)))) continue
+      // It may have gone since the folder was read.
+      const info = yield* Effect.option(files.stat(path))
+      if (Option.isNone(info)) continue
+      if (info.value.type === "Directory") found.push(...(yield* filesBelow(folder, paths.join(below, name))))
+      if (info.value.type === "File")
+        found.push({ name: paths.join(below, name), path, bytes: Number(info.value.size) })
+    }
+    return found
   })
 
 /** A directory that is there already is as good as made; whether it is one, the next step tells. */

@@ -5,6 +5,7 @@ import * as Path from "effect/Path"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import * as Database from "./Database.ts"
+import * as Directories from "./Directories.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 
 /** A backup that is being made by a process. Times are unix ms. */
@@ -65,9 +66,7 @@ export const sweepRestore = Effect.fnUntraced(function* (directory: DataDirector
   for (const name of yield* files.readDirectory(directory.path)) {
     if (isStagedDatabase(name)) yield* files.remove(directory.file(name))
   }
-  const managed = directory.file(filesFolder)
-  if (!(yield* files.exists(managed))) return
-  for (const name of yield* files.readDirectory(managed, { recursive: true })) {
-    if (isStagedFile(paths.basename(name))) yield* files.remove(paths.join(managed, name))
+  for (const { path } of yield* Directories.filesBelow(directory.file(filesFolder))) {
+    if (isStagedFile(paths.basename(path))) yield* files.remove(path)
   }
 })

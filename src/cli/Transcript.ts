@@ -6,6 +6,7 @@ import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
 import type * as Held from "../conversation/Held.ts"
+import type { DiskUsage } from "../storage/DiskUsage.ts"
 import type * as Backup from "../storage/Backup.ts"
 import * as StorageError from "../storage/StorageError.ts"
 import * as Display from "../tool/Display.ts"
@@ -213,8 +214,21 @@ const contents = (tables: Backup.TableCounts): string =>
   `${counted(tables["threads"] ?? 0, "thread")}, ${counted(tables["thread_entries"] ?? 0, "entry", "entries")}, ` +
   counted(tables["turns"] ?? 0, "turn")
 
-const sizeOf = (files: ReadonlyArray<Backup.BackupFile>): string => {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+/** What is on the disk, largest kinds in the order that they are told in, and the sum. */
+export const disk = ({ bytes, path, usage }: DiskUsage): string =>
+  [
+    `${Plain.line(path)}\n`,
+    ...usage.map((one) => {
+      const count = one.files === 1 ? "1 file" : `${one.files} files`
+      return `  ${one.kind.padEnd(20)} ${sizeText(one.bytes).padStart(10)}  ${count}\n`
+    }),
+    `  ${"all".padEnd(20)} ${sizeText(bytes).padStart(10)}\n`
+  ].join("")
+
+const sizeOf = (files: ReadonlyArray<Backup.BackupFile>): string =>
+  sizeText(files.reduce((sum, file) => sum + file.bytes, 0))
+
+const sizeText = (bytes: number): string => {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
 

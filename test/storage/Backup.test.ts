@@ -46,6 +46,7 @@ describe("backup", () => {
       yield* files.writeFileString(at.directory.file("files/outputs/tool-a.txt"), "output", { mode: 0o644 })
       yield* files.writeFileString(at.directory.file("files/outputs/.tool-b.txt.unfinished"), "half")
       yield* files.symlink("/etc/hostname", at.directory.file("files/link"))
+      yield* files.symlink(at.root, at.directory.file("files/elsewhere"))
       const manifest = yield* make(at)
       assert.deepStrictEqual(
         manifest.files.map(({ path }) => path),

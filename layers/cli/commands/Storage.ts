@@ -15,6 +15,7 @@ import * as EnvironmentLive from "../../config/Environment.ts"
 import * as BackupLive from "../../storage/Backup.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
 import * as Database from "../../storage/Database.ts"
+import * as DiskUsage from "../../storage/DiskUsage.ts"
 import * as Restore from "../../storage/Restore.ts"
 import * as Verify from "../../storage/Verify.ts"
 import * as OutputLive from "../Output.ts"
@@ -48,6 +49,18 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
     const { problems, schemaVersion, tables } = yield* Verify.database(path, true)
     if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
+  }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
+
+/** `troupe disk`: what the data directory holds, by kind. Needs no daemon. */
+export const disk = (common: Client.Common, flags: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const directory = yield* DataDirectory
+    const files = yield* FileSystem.FileSystem
+    if (!(yield* Effect.orElseSucceed(files.exists(directory.path), () => false))) {
+      return yield* new Backup.BackupFailed({ path: directory.path, reason: "there is no data directory yet" })
+    }
+    const usage = yield* DiskUsage.look(directory)
+    yield* tell(flags.json, usage, Transcript.disk(usage))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
 
 /** `troupe restore`: only where no daemon runs. */
