@@ -107,8 +107,9 @@ const reserved = (fields: LogLine.LogLine["fields"]) =>
 
 const makeLogger = Effect.fnUntraced(function* (
   sinks: ReadonlyArray<Sink>
-): Effect.fn.Return<Logger.Logger<unknown, void>, never, Redactor | Scope.Scope> {
+): Effect.fn.Return<Logger.Logger<unknown, void>, never, Redactor | Settings | Scope.Scope> {
   const redactor = yield* Redactor
+  const inner = (yield* Settings).logging.log_level === "trace"
   const folding = Folding.make<LogLine.LogLine>()
   const write = (line: LogLine.LogLine) => {
     for (const sink of sinks) sink(line)
@@ -126,6 +127,7 @@ const makeLogger = Effect.fnUntraced(function* (
   yield* Effect.sync(() => flush(now(), passed())).pipe(Effect.repeat(Schedule.spaced("5 seconds")), Effect.forkScoped)
   return Logger.make((event) => {
     const line = toLine(event, redactor)
+    if (!inner && LogLine.isInner(line)) return
     flush(line.time, passed())
     if (folding.admit(LogLine.identity(line), line, passed())) write(line)
   })

@@ -14,6 +14,13 @@ export interface LogLine {
   readonly cause: string | undefined
 }
 
+/** Whether it is of the inner life of a library: below info, and marked as none of our own lines is. */
+export const isInner = ({ fields, level }: LogLine): boolean =>
+  (level === "debug" || level === "trace") &&
+  Object.keys(fields).some((key) => libraryFields.has(key) || key.startsWith("~effect/"))
+
+const libraryFields: ReadonlySet<string> = new Set(["module", "migration_id", "latest_migration_id"])
+
 /** Longer messages and causes are cut: a log is not a place for payloads. */
 const longest = 16_384
 

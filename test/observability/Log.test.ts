@@ -64,6 +64,24 @@ describe("the log file", () => {
     })
   )
 
+  it.live("shows what the libraries say below info with trace alone", () =>
+    Effect.gen(function* () {
+      const program = Effect.gen(function* () {
+        yield* Effect.logDebug("ours")
+        yield* Effect.annotateLogs(Effect.logDebug("of a library"), { module: "effect/cluster/Sharding" })
+        yield* Effect.logDebug("of a library", { "~effect/cluster/SingletonAddress": "x" })
+        yield* Effect.annotateLogs(Effect.logDebug("of a library"), { migration_id: "1" })
+        yield* Effect.annotateLogs(Effect.logWarning("of a library, and worth knowing"), { module: "RpcClient" })
+      })
+      const told = Effect.fnUntraced(function* (level: "debug" | "trace") {
+        const { lines } = yield* logged(program, { logging: { log_level: level } })
+        return lines.map(({ msg }) => msg)
+      })
+      assert.deepStrictEqual(yield* told("debug"), ["ours", "of a library, and worth knowing"])
+      assert.strictEqual((yield* told("trace")).length, 5)
+    })
+  )
+
   it.live("never holds a secret, wherever it hides", () =>
     Effect.gen(function* () {
       const { text } = yield* logged(

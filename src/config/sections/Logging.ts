@@ -6,7 +6,7 @@ export const section = Key.key(
     log_level: Key.key(
       Values.Choice(["trace", "debug", "info", "warn", "error", "off"]),
       "info",
-      "The least important messages that are still logged."
+      "The least important messages that are still logged; what libraries say below info is there with trace alone."
     ),
     format: Key.key(
       Values.Choice(["auto", "json", "pretty"]),
