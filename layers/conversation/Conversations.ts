@@ -12,6 +12,7 @@ import * as MessageMetrics from "../../src/conversation/MessageMetrics.ts"
 import type * as Ids from "../../src/Ids.ts"
 import { isStorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import * as Admission from "./Admission.ts"
 import { TurnSlots } from "./TurnSlots.ts"
 
 const pageSize = 200
@@ -28,7 +29,7 @@ const make = Effect.gen(function* () {
   })
 
   const acceptQuietly = (message: Journal.InboundMessage) =>
-    MessageMetrics.accepting(message.channel, journal.accept(message))
+    Effect.andThen(Admission.admit, MessageMetrics.accepting(message.channel, journal.accept(message)))
 
   const accept = Effect.fn("Conversations.accept")(function* (message: Journal.InboundMessage) {
     const accepted = yield* acceptQuietly(message)

@@ -245,9 +245,10 @@ export const make = Effect.gen(function* () {
     yield* Effect.mapError(agents.get(asked.model), ({ message }) =>
       Problem.notFound("model", `model: ${message}`, "model_not_found")
     )
-    return yield* Effect.catchTag(oneAtATime.withPermit(accept(asked, how)), "StorageUnavailable", (error) =>
-      Effect.fail(Problem.storage(error))
-    )
+    return yield* Effect.catchTags(oneAtATime.withPermit(accept(asked, how)), {
+      StorageUnavailable: (error) => Effect.fail(Problem.storage(error)),
+      Overloaded: (error) => Effect.fail(Problem.overloaded(error))
+    })
   })
 })
 

@@ -42,6 +42,7 @@ export const codeOf = (tag: string): number => {
     case "RpcClientError":
     case "Unauthorized":
     case "ConversationUnavailable":
+    case "Overloaded":
       return exitCodes.unavailable
     case "StorageUnavailable":
     case "DatabaseUnusable":

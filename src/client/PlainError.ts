@@ -5,6 +5,7 @@ import type * as Approvals from "../approval/Approvals.ts"
 import type { AttachmentRefused } from "../attachment/Attachment.ts"
 import type { ChannelNotFound } from "../channel/Channels.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
+import type { Overloaded } from "../conversation/Overloaded.ts"
 import type { EdgeError } from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Unreachable from "./Unreachable.ts"
@@ -21,6 +22,7 @@ const Code = Schema.Literals([
   "approval_not_found",
   "attachment_refused",
   "unavailable",
+  "overloaded",
   "internal_error",
   "storage_unavailable"
 ])
@@ -36,6 +38,7 @@ type CallError =
   | RpcClientError
   | AttachmentRefused
   | ChannelNotFound
+  | Overloaded
   | Threads.ThreadNotFound
   | Threads.MessageNotFound
   | Approvals.ApprovalNotFound
@@ -59,5 +62,6 @@ const codes = {
   ApprovalNotFound: "approval_not_found",
   AttachmentRefused: "attachment_refused",
   ConversationUnavailable: "unavailable",
+  Overloaded: "overloaded",
   StorageUnavailable: "storage_unavailable"
 } as const

@@ -16,6 +16,7 @@ export type TroupeErrorCode =
   | "approval_not_found"
   | "attachment_refused"
   | "unavailable"
+  | "overloaded"
   | "internal_error"
   | "storage_unavailable"
 

@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import type { AttachmentRefused } from "../attachment/Attachment.ts"
 import type { ChannelNotFound } from "../channel/Channels.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
+import type { Overloaded } from "../conversation/Overloaded.ts"
 import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Unreachable from "./Unreachable.ts"
@@ -24,6 +25,7 @@ export interface Options extends Cuts {
 
 export type WatchError =
   | ChannelNotFound
+  | Overloaded
   | Threads.ThreadNotFound
   | Conversations.ConversationUnavailable
   | TroupeRpcs.EdgeError

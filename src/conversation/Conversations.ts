@@ -13,6 +13,7 @@ import * as Entry from "../thread/Entry.ts"
 import type { StorageUnavailable } from "../storage/StorageError.ts"
 import type * as Threads from "../thread/Threads.ts"
 import * as Journal from "./Journal.ts"
+import type { Overloaded } from "./Overloaded.ts"
 
 /**
  * What a watcher of one thread sees. `Entry` items are the log itself, in order and without gaps: the last `seq` is the
@@ -54,14 +55,18 @@ export class Conversations extends Context.Service<
   {
     /**
      * Writes the message and wakes its conversation. When this succeeds, the message is on disk; when it fails, nothing of it
-     * is, and the sender should try again with the same `externalId`.
+     * is, and the sender should try again with the same `externalId`. `Overloaded`: the process is short of memory.
      */
-    readonly accept: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted, StorageUnavailable>
+    readonly accept: (
+      message: Journal.InboundMessage
+    ) => Effect.Effect<Journal.Accepted, StorageUnavailable | Overloaded>
     /**
      * Writes the message alone, for one who wants to watch its turn from the very beginning: watch, and `wake` the
      * conversation at `CaughtUp`. Should that not happen, the sweep finds the message.
      */
-    readonly acceptQuietly: (message: Journal.InboundMessage) => Effect.Effect<Journal.Accepted, StorageUnavailable>
+    readonly acceptQuietly: (
+      message: Journal.InboundMessage
+    ) => Effect.Effect<Journal.Accepted, StorageUnavailable | Overloaded>
     /** Tells the conversation of a message that was accepted quietly. */
     readonly wake: (message: Omit<Journal.Accepted, "duplicate">) => Effect.Effect<void>
     /** Ends the running turn, and with it the messages that wait for it. */

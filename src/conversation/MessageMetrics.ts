@@ -8,6 +8,11 @@ const accepted = Metric.counter("troupe_messages_accepted_total", {
   description: "Messages that were accepted, by channel; one that came twice counts once",
   incremental: true
 })
+/** Messages that were not let in. */
+export const refused = Metric.counter("troupe_messages_refused_total", {
+  description: "Messages that were refused because the process is short of memory",
+  incremental: true
+})
 const seconds = Metric.histogram("troupe_accept_seconds", {
   description: "Time to accept a message, which is to have it on disk",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]

@@ -1,5 +1,6 @@
 /** What a client of the OpenAI-compatible endpoint is told when something is wrong: in that protocol's own form. */
 import * as Schema from "effect/Schema"
+import type { Overloaded } from "../conversation/Overloaded.ts"
 import type { StorageUnavailable } from "../storage/StorageError.ts"
 import type * as Entry from "../thread/Entry.ts"
 
@@ -59,6 +60,10 @@ export const storage = ({ message }: StorageUnavailable): Problem =>
     param: null,
     retry: true
   })
+
+/** The process is short of memory; nothing was accepted. */
+export const overloaded = ({ message }: Overloaded): Problem =>
+  new Problem({ status: 503, type: "server_error", detail: message, code: "overloaded", param: null, retry: true })
 
 export const internal = (reference: string): Problem =>
   new Problem({

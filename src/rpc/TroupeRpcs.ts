@@ -11,6 +11,7 @@ import * as Approvals from "../approval/Approvals.ts"
 import { AttachmentRefused } from "../attachment/Attachment.ts"
 import { ChannelNotFound } from "../channel/Channels.ts"
 import * as Conversations from "../conversation/Conversations.ts"
+import { Overloaded } from "../conversation/Overloaded.ts"
 import * as Held from "../conversation/Held.ts"
 import * as Ids from "../Ids.ts"
 import * as Entry from "../thread/Entry.ts"
@@ -133,7 +134,7 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Send", {
     payload: message,
     success: Schema.Struct(accepted),
-    error: Schema.Union([StorageUnavailable, ChannelNotFound, AttachmentRefused])
+    error: Schema.Union([StorageUnavailable, Overloaded, ChannelNotFound, AttachmentRefused])
   }),
   /**
    * `Send` and `Watch` in one: `Accepted` when the message is on disk, then the thread from the message on. Its turn begins
@@ -144,6 +145,7 @@ export class TroupeRpcs extends RpcGroup.make(
     success: SentItem,
     error: Schema.Union([
       StorageUnavailable,
+      Overloaded,
       ChannelNotFound,
       AttachmentRefused,
       Threads.ThreadNotFound,
