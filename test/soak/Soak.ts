@@ -31,7 +31,7 @@ export interface Result {
 export const bounds: Bounds = {
   heapBytes: 1_000,
   externalBytes: 1_000,
-  // The system's allocator keeps pieces for later use, more of them in the first thousands of turns than afterwards.
+  // V8 keeps pages that it emptied, more of them in the first thousands of turns than afterwards.
   residentBytes: 16_000,
   descriptors: 0.001,
   fibers: 0.001,
