@@ -10,3 +10,13 @@ export const millis: Effect.Effect<number> = Effect.map(
   Clock.monotonicTimeNanos,
   (nanos) => Number(nanos / 1000n) / 1000
 )
+
+/**
+ * How far the time of day is ahead of the time that passed, in milliseconds. It changes when the time of day is set, or when
+ * the machine sleeps; only differences mean something.
+ */
+export const lead: Effect.Effect<number> = Effect.zipWith(
+  Clock.currentTimeMillis,
+  millis,
+  (now, passed) => now - passed
+)

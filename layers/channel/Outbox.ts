@@ -54,13 +54,11 @@ const make = Effect.gen(function* () {
       )
     )
 
-  /** How far the time of day is ahead of the time that passed. */
-  const lead = Effect.zipWith(Clock.currentTimeMillis, Monotonic.millis, (now, passed) => now - passed)
-  let lastLead = yield* lead
+  let lastLead = yield* Monotonic.lead
 
   // What waits until a time of day would wait for longer when that is set back.
   const keepWaits = Effect.gen(function* () {
-    const leadNow = yield* lead
+    const leadNow = yield* Monotonic.lead
     const setBack = Math.round(lastLead - leadNow)
     if (setBack >= setBackMillis) {
       const now = yield* Clock.currentTimeMillis

@@ -4,6 +4,7 @@
  * the next.
  */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -12,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Held from "../../src/conversation/Held.ts"
+import * as Monotonic from "../../src/Monotonic.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import { explain, unavailableIn } from "../../src/storage/StorageError.ts"
@@ -37,13 +39,26 @@ const probeInterval = "2 seconds"
 /** Room that a disk must have again before it counts as one that is not full: a small row may fit where nothing else does. */
 const roomBytes = 1024 * 1024
 
+/** A time of day that went ahead by more than this since the last run may have been set by mistake. */
+const aheadMillis = Duration.toMillis("1 day")
+
 const retention = Effect.gen(function* () {
   const { retention } = yield* Settings.Settings
-  const round = Effect.flatMap(Retention.run, (removed) =>
+  let lead = yield* Monotonic.lead
+  const isPlausible = Effect.map(Monotonic.lead, (now) => {
+    const ahead = now - lead
+    lead = now
+    return ahead <= aheadMillis
+  })
+  const remove = Effect.flatMap(Retention.run, (removed) =>
     Object.values(removed).some((count) => count > 0)
       ? Effect.logInfo("Removed what has come to the end of its time", { ...removed })
       : Effect.void
   )
+  const wait = Effect.logWarning(
+    "The time of day went ahead by more than a day. What is old by it is removed at the next round, if it stays so"
+  )
+  const round = Effect.flatMap(isPlausible, (plausible) => (plausible ? remove : wait))
   yield* Effect.sleep(firstRun)
   yield* Effect.repeat(guarded("Removing old records", round), Schedule.spaced(retention.interval_seconds))
 })

@@ -16,6 +16,7 @@ import * as NodeSqlite from "../../layers/storage/NodeSqlite.ts"
 import * as ThreadsLive from "../../layers/thread/Threads.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as Ids from "../../src/Ids.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as Fixtures from "../conversation/Fixtures.ts"
@@ -121,6 +122,49 @@ describe("care for the store", () => {
         )
       })
   )
+
+  describe("F143: a time of day that goes ahead by a year", () => {
+    const ended = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const id = yield* Ids.makeIncarnationId
+      yield* sql`INSERT INTO incarnations ${sql.insert({ id, started_at: 0, ended_at: 1, pid: 1, hostname: "there" })}`
+      const kept = Effect.map(
+        Effect.orDie(sql<{ readonly n: number }>`SELECT COUNT(*) AS n FROM incarnations WHERE id = ${id}`),
+        ([row]) => row?.n
+      )
+      return { kept }
+    })
+    const warning = "The time of day went ahead by more than a day"
+
+    it.effect("removes nothing at once", () =>
+      inPlace((path) =>
+        Effect.gen(function* () {
+          const rig = yield* ClockRig.ClockRig
+          const { kept } = yield* ended
+          lines.length = 0
+          yield* rig.shiftTimeOfDay("365 days")
+          yield* Fixtures.whileTimePasses(logged(warning))
+          yield* rig.shiftTimeOfDay("-365 days")
+          yield* TestClock.adjust("3 hours")
+          assert.strictEqual(yield* kept, 1)
+        }).pipe(Effect.provide(Layer.provideMerge(cared(path), ClockRig.layer)))
+      )
+    )
+
+    it.effect("removes what is old by it when it stays", () =>
+      inPlace((path) =>
+        Effect.gen(function* () {
+          const rig = yield* ClockRig.ClockRig
+          const { kept } = yield* ended
+          yield* rig.shiftTimeOfDay("365 days")
+          yield* Fixtures.whileTimePasses(
+            Effect.repeat(Effect.andThen(Effect.yieldNow, kept), { until: (n) => n === 0 }),
+            "10 minutes"
+          )
+        }).pipe(Effect.provide(Layer.provideMerge(cared(path), ClockRig.layer)))
+      )
+    )
+  })
 
   it.effect("F090: empties the log when nobody writes any more", () =>
     inPlace((path) =>
