@@ -57,7 +57,7 @@ export const layerListening = (options: { readonly port?: number | undefined } =
   Layer.unwrap(
     Effect.map(Settings, ({ http }) => {
       const port = options.port ?? http.port
-      return NodeHttpServer.layer(Http.createServer, {
+      return NodeHttpServer.layer(() => Http.createServer({ keepAliveTimeout }), {
         host: http.host,
         port,
         // Open streams are cut, not waited for: their clients come back to the next process with a cursor.
@@ -66,6 +66,12 @@ export const layerListening = (options: { readonly port?: number | undefined } =
       }).pipe(Layer.catchTag("ServeError", ({ cause }) => Layer.effectContext(listenFailed(http.host, port, cause))))
     })
   )
+
+/**
+ * Milliseconds for which an idle connection is kept: longer than clients and proxies do, so that it is them who close it. Closed
+ * here first, it meets a request that is on its way, which then fails with a connection that was reset.
+ */
+const keepAliveTimeout = 75_000
 
 /** All routes, on the server that listens. */
 export const layer = HttpRouter.serve(

@@ -566,6 +566,17 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
   }
 })
 
+describe("a connection that is kept", () => {
+  test.live("is closed by the client first, however long clients keep one: a request may be on its way", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const response = yield* Effect.promise(() => fetch(`${url}/health`))
+      // The usual clients keep an idle connection for 4 to 60 seconds.
+      assert.strictEqual(response.headers.get("keep-alive"), "timeout=75")
+    }).pipe(Effect.provide(TestServer.layerWithStage()))
+  )
+})
+
 describe("the client", () => {
   const unused = TestServer.layerWithStage()
 
