@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
+import * as ChatHistory from "../../layers/tools/history/ChatHistory.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as Outbox from "../../src/channel/Outbox.ts"
 import { gate, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
@@ -239,4 +240,53 @@ describe("a message for a running turn", () => {
       }).pipe(Effect.provide(layer))
     })
   )
+})
+
+describe("a message that comes in while the agent puts the past out of its sight", () => {
+  for (const delivery of ["now", "after-turn"] as const) {
+    it.effect(`F086 is on one side of the border and answered, whenever it comes (${delivery})`, () =>
+      Effect.gen(function* () {
+        for (let moment = 1; yield* forgetting(moment, delivery); moment++) assert.isBelow(moment, 100)
+      })
+    )
+  }
+})
+
+/** Runs a turn that trims the history, with a message at the nth moment of it. False when it has fewer. */
+const forgetting = Effect.fnUntraced(function* (nth: number, delivery: "now" | "after-turn") {
+  let moments = 0
+  let armed = false
+  const arrival = yield* later
+  const at = () => Effect.suspend(() => (armed && ++moments === nth ? arrival.happens : Effect.void))
+  const layer = TestRuntime.layer({
+    scripts: ({ prompt }) =>
+      JSON.stringify(prompt.content).includes('"forget"') && !prompt.content.some(({ role }) => role === "tool")
+        ? [toolCall("chat_history_trim", { keep_latest: 0 })]
+        : [text("yes")],
+    tools: ChatHistory.layer,
+    journal: (journal) => Fixtures.around(journal, at)
+  })
+  return yield* Effect.gen(function* () {
+    const troupe = yield* Troupe
+    const threads = yield* Threads.Threads
+    yield* troupe.say("before")
+    yield* arrival.is(troupe.accept("new", { externalId: "new", delivery }))
+    armed = true
+    yield* troupe.say("forget")
+    if (moments < nth) return false
+    armed = false
+    // The same message once more: it has been accepted.
+    const accepted = yield* troupe.accept("new", { externalId: "new", delivery })
+    const { entries } = yield* troupe.outcome(accepted)
+    // A call that a newer message came before was not run.
+    const trimmed = entries.some(({ _tag }) => _tag === "HistoryTrimmed")
+    assert.strictEqual((yield* threads.receipt(accepted.messageId)).state, "answered", `moment ${nth}`)
+    const requests = yield* heard
+    assert.isTrue(
+      requests.some((said) => said.includes("new")),
+      `moment ${nth}`
+    )
+    assert.strictEqual(requests.at(-1)?.includes("before"), !trimmed, `moment ${nth}`)
+    return true
+  }).pipe(Effect.provide(layer))
 })
