@@ -120,20 +120,23 @@ interface Way {
 
 /** One attempt; whatever happens, its end is written down. */
 const carry = ({ channel, deliver, options, outbox, repair }: Way, delivery: Outbox.Delivery) =>
-  Effect.suspend(() => deliver(delivery)).pipe(
-    AwakeTime.timeoutOption(options.timeout),
-    Effect.map(Option.match({ onNone: () => unanswered, onSome: () => delivered })),
-    Effect.catch((refusal) =>
-      refusal.unreadable === true && FormatRepair.isFormatted(delivery)
-        ? Effect.map(rewritingOf(repair, channel, delivery, refusal.reason), rewritten)
-        : Effect.fail(refusal)
-    ),
-    Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
-    Effect.onExit((exit) =>
-      Effect.andThen(note(delivery, exit), persistently(record(outbox, options, delivery, exit)))
-    ),
-    Effect.ignoreCause
-  )
+  Effect.suspend(() => {
+    let refused = false
+    return Effect.suspend(() => deliver(delivery)).pipe(
+      AwakeTime.timeoutOption(options.timeout),
+      Effect.map(Option.match({ onNone: () => unanswered, onSome: () => delivered })),
+      Effect.catch((refusal) => {
+        if (refusal.unreadable !== true || !FormatRepair.isFormatted(delivery)) return Effect.fail(refusal)
+        refused = true
+        return Effect.map(rewritingOf(repair, channel, delivery, refusal.reason), rewritten)
+      }),
+      Effect.withSpan("Deliveries.deliver", { attributes: { channel: delivery.channel, attempt: delivery.attempts } }),
+      Effect.onExit((exit) =>
+        Effect.andThen(note(delivery, exit), persistently(record(outbox, options, delivery, exit, refused)))
+      ),
+      Effect.ignoreCause
+    )
+  })
 
 /** Counts how an attempt ended, and tells of a channel that broke: once, however often its end must be written. */
 const note = Effect.fnUntraced(function* ({ channel, id }: Outbox.Delivery, exit: Attempted) {
@@ -148,7 +151,8 @@ const record = Effect.fnUntraced(function* (
   outbox: Outbox.Outbox["Service"],
   options: Options,
   delivery: Outbox.Delivery,
-  exit: Attempted
+  exit: Attempted,
+  refused: boolean
 ) {
   const { id } = delivery
   if (Exit.isSuccess(exit)) {
@@ -164,7 +168,8 @@ const record = Effect.fnUntraced(function* (
   if (broke(exit.cause)) return yield* outbox.failed(id, "The channel failed on this reply; the log has the cause")
   const refusal = Cause.findErrorOption(exit.cause)
   if (Option.isNone(refusal)) {
-    return yield* again(outbox, options, delivery, "The delivery was interrupted", "unanswered")
+    const outcome = refused ? "refused" : "unanswered"
+    return yield* again(outbox, options, delivery, "The delivery was interrupted", outcome)
   }
   const { reason, retryable, retryAfterMillis } = refusal.value
   return retryable

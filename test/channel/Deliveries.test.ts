@@ -16,6 +16,7 @@ import * as ChannelsLive from "../../layers/channel/Channels.ts"
 import * as DeliveriesLive from "../../layers/channel/Deliveries.ts"
 import { Channels, DeliveryRefused } from "../../src/channel/Channels.ts"
 import { Deliveries } from "../../src/channel/Deliveries.ts"
+import { FormatRepair } from "../../src/channel/FormatRepair.ts"
 import { type Delivery, Outbox } from "../../src/channel/Outbox.ts"
 import { answerWith, reply } from "../laws/Messages.ts"
 import * as DiskRig from "../rigs/DiskRig.ts"
@@ -354,6 +355,34 @@ describe("deliveries", () => {
       const [again] = yield* process.outbox.take("push", 1)
       assert.strictEqual(again?.inDoubt, true)
     })
+  )
+
+  it.effect("one that was refused, and is being mended when the process ends, is not in doubt", () =>
+    Effect.gen(function* () {
+      const mending = yield* Deferred.make<void>()
+      const { deliveries, process, scope } = yield* startLoop({ grace: "5 seconds" }).pipe(
+        Effect.provideService(FormatRepair, {
+          mend: () => Effect.andThen(Deferred.succeed(mending, undefined), Effect.never)
+        })
+      )
+      const refusal = new DeliveryRefused({ reason: "a tag is not closed", retryable: false, unreadable: true })
+      const channel = {
+        name: "push",
+        capabilities,
+        formatRepair: { instructions: "Close tags.", attempts: 1 },
+        deliver: () => Effect.fail(refusal)
+      }
+      yield* (yield* deliveries.channels).register(channel).pipe(Effect.orDie)
+      yield* answerWith(process, [reply("1")])
+      yield* deliveries.wake
+      yield* Deferred.await(mending)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(closing)
+      yield* TestClock.adjust("1 minute")
+      const [again] = yield* process.outbox.take("push", 1)
+      assert.strictEqual(again?.inDoubt, false)
+    }).pipe(Effect.scoped, Effect.provide(Store.sqliteMemory))
   )
 
   test(
