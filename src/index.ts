@@ -7,6 +7,8 @@
 export * as Agents from "./agent/Agents.ts"
 export * as SystemPrompt from "./agent/SystemPrompt.ts"
 export * as Approvals from "./approval/Approvals.ts"
+export * as Attachment from "./attachment/Attachment.ts"
+export * as Attachments from "./attachment/Attachments.ts"
 export * as Channels from "./channel/Channels.ts"
 export * as Outbox from "./channel/Outbox.ts"
 export * as ConfigError from "./config/ConfigError.ts"

@@ -6,50 +6,36 @@
  * This happens right before a request, when every call has its result. Nothing changes before the summary is on disk, so a
  * crash, a stop or a failure on the way leaves the history as it was, and a crash after it finds it done.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as AwakeTime from "../../src/AwakeTime.ts"
 import type * as Event from "../../src/event/Event.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
-import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
 import type * as NativeCompaction from "../../src/model/NativeCompaction.ts"
 import * as Origin from "../../src/model/Origin.ts"
-import * as PromptCache from "../../src/model/PromptCache.ts"
 import * as Providers from "../../src/model/Providers.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Attached from "../../src/turn/Attached.ts"
 import * as Compaction from "../../src/turn/Compaction.ts"
 import * as History from "../../src/turn/History.ts"
-import * as Summary from "../../src/turn/Summary.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import type * as Asking from "./Asking.ts"
-import type * as Routes from "./Routes.ts"
 import type * as Session from "./Session.ts"
+import * as Shortening from "./Shortening.ts"
 
 /** Compactions in one turn, after which it goes on with what it has. */
 const mostPerTurn = 5
-/** Tokens of older messages that go into a request for a summary when nothing is known of the model. */
-const materialTokens = 24_000
-/** So much goes in however small the budget is. */
-const leastMaterialTokens = 1000
-/** Requests for the same summary, each with a third of the material, while the provider finds them too long. */
-const furtherRequests = 3
 /** Compactions by a provider in a row. They let go of nothing in memory, since another model may have to read all of it. */
 const mostNative = 4
 /** What part of the budget the latest messages may have that are kept as they are. */
 const keptPart = 1 / 8
 
-export interface Settings {
+export interface Settings extends Shortening.Settings {
   readonly limit: Omit<Compaction.Limit, "contextTokens">
   readonly maxMessages: number | undefined
-  readonly timeout: Duration.Duration
   /** Whether providers compact themselves, where they can. */
   readonly native: boolean
   readonly notify: Notify
-  /** What the model is told that summarises. */
-  readonly instructions: string
 }
 
 export type Notify = Extract<Event.Event, { _tag: "Compaction" }>["notify"]
@@ -85,6 +71,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
   const { turnId } = session.run
   /** The response after which the last attempt was made, whatever came of it. */
   let attemptedAt = 0
+  const shortening = Shortening.make(asking, settings, session, turn)
 
   const publish = (phase: "started" | "completed" | "failed", detail: string, summary?: string) =>
     session.publish({
@@ -97,48 +84,6 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       ...(summary === undefined || notify !== "full" ? {} : { summary })
     })
 
-  /** A request for a summary, and further ones with less to read as long as that is too much. */
-  const summarise = (
-    model: Models.ModelHandle,
-    material: Summary.Material,
-    tokens: number,
-    further = furtherRequests
-  ): Effect.Effect<Asking.Answer, Routes.AskError | Journal.ClaimLost> => {
-    const prompt = Summary.request(settings.instructions, material, tokens)
-    return Effect.catchTag(
-      asking.ask(session, turn, {
-        model,
-        prompt: () => prompt,
-        tools: [],
-        span: "turn.summary",
-        cacheKey: `${session.run.thread.id}:compact`,
-        onDelta: () => Effect.void,
-        shown: () => false
-      }),
-      "AiError",
-      (error) =>
-        ModelError.isTooLong(error) && further > 0
-          ? summarise(model, material, Math.floor(Math.min(tokens, Compaction.estimatePrompt(prompt)) / 3), further - 1)
-          : Effect.fail(error)
-    )
-  }
-
-  const summaryOf = (attempt: Attempt, material: Summary.Material) =>
-    summarise(
-      attempt.model,
-      material,
-      attempt.budget === undefined ? materialTokens : Math.max(leastMaterialTokens, Math.floor(attempt.budget / 2))
-    ).pipe(
-      AwakeTime.timeoutOption(settings.timeout),
-      Effect.map(
-        Option.match({
-          onNone: () => notPerformed("timeout", notWithin(settings.timeout)),
-          onSome: (answer) => judge(answer, material)
-        })
-      ),
-      Effect.catch((error) => (error._tag === "ClaimLost" ? Effect.fail(error) : Effect.succeed(failed(error))))
-    )
-
   const planFor = (given: Attempt, native?: Compaction.Holds) =>
     Compaction.plan(session.entries(), {
       turnId,
@@ -147,12 +92,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       native
     })
 
-  const journal = (
-    given: Attempt,
-    plan: Compaction.Plan,
-    by: Models.ModelHandle,
-    made: Pick<Compaction.Compacted, "how" | "summary" | "items" | "usage">
-  ) => {
+  const journal = (given: Attempt, plan: Compaction.Plan, { by, made }: Shortening.Performed) => {
     const entry: Compaction.Compacted = {
       _tag: "Compacted",
       turnId,
@@ -172,45 +112,25 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
     )
   }
 
-  const notDone = (how: Entry.CompactionKind, { detail, why }: NotPerformed) =>
+  const notDone = (how: Entry.CompactionKind, { detail, why }: Shortening.NotPerformed) =>
     Effect.andThen(
       Effect.logWarning(`The history of a thread was not made shorter (${how}): ${detail}`),
       TurnMetrics.notCompacted(how, why)
     )
 
   /** The provider's own compaction. Tells whether it was performed: the summary is still to come if not. */
-  const natively = Effect.fnUntraced(function* (
-    given: Attempt,
-    compact: NativeCompaction.Compact,
-    plan: Compaction.Plan
-  ) {
-    const found = yield* compact(History.promptBefore(session.entries(), plan.keepFrom, given.model)).pipe(
-      Effect.provideService(PromptCache.Key, session.run.thread.id),
-      AwakeTime.timeoutOption(settings.timeout),
-      Effect.map(Option.getOrElse(() => notPerformed("timeout", notWithin(settings.timeout)))),
-      Effect.catch((error) => Effect.succeed(failed(error)))
-    )
-    if ("why" in found) {
-      yield* notDone("native", found)
-      return false
-    }
-    const { inputTokens, items, outputTokens } = found
-    yield* journal(given, plan, given.model, {
-      how: "native",
-      summary: "",
-      items,
-      usage: { inputTokens, outputTokens }
-    })
-    return true
+  const natively = Effect.fnUntraced(function* (given: Attempt, { compact, plan }: NativePlan) {
+    const found = yield* shortening.natively(given.model, compact, plan)
+    yield* found._tag === "NotPerformed" ? notDone("native", found) : journal(given, plan, found)
+    return found._tag === "Performed"
   })
 
   const attempt = Effect.fnUntraced(
     function* (given: Attempt, plan: Compaction.Plan, native?: NativePlan) {
       const how = native === undefined ? "Summarising" : "Compacting"
       yield* publish("started", `${how} older messages, so that there is room to go on`)
-      if (native !== undefined && (yield* natively(given, native.compact, native.plan))) return true
-      const material = Summary.material(session.entries(), plan)
-      const found = yield* summaryOf(given, material)
+      if (native !== undefined && (yield* natively(given, native))) return true
+      const found = yield* shortening.bySummary(given.model, given.budget, plan)
       if (found._tag === "NotPerformed") {
         yield* notDone("summary", found)
         const detail = `Older messages could not be summarised: ${found.detail}`
@@ -218,8 +138,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
         yield* publish("failed", detail)
         return false
       }
-      const { model, response, summary } = found
-      yield* journal(given, plan, model, { how: "summary", summary, usage: response.usage })
+      yield* journal(given, plan, found)
       return true
     },
     (effect, given) =>
@@ -292,31 +211,3 @@ const isModel = ({ provider }: Models.ModelHandle): boolean => provider !== Prov
 
 const asked = (model: Models.ModelHandle): Models.ModelHandle =>
   model.fallback === undefined ? model : { ...model, fallback: model.fallback.filter(isModel) }
-
-interface NotPerformed {
-  readonly _tag: "NotPerformed"
-  readonly why: TurnMetrics.FailedCompaction
-  readonly detail: string
-}
-
-const notPerformed = (why: TurnMetrics.FailedCompaction, detail: string): NotPerformed => ({
-  _tag: "NotPerformed",
-  why,
-  detail
-})
-
-const notWithin = (timeout: Duration.Duration): string => `it was not there within ${Duration.format(timeout)}`
-
-const failed = (error: Routes.AskError) =>
-  error._tag === "EmptyResponse"
-    ? notPerformed("blank", error.message)
-    : notPerformed("failed", ModelError.describe(error).message)
-
-/** A summary counts if it is whole, says something, and saves something. */
-const judge = ({ model, response }: Asking.Answer, material: Summary.Material) => {
-  const summary = response.text.trim()
-  if (summary === "") return notPerformed("blank", "the summary was empty")
-  if (response.finishReason !== "stop") return notPerformed("failed", "the summary was cut off")
-  if (!Summary.saves(summary, material)) return notPerformed("longer", "the summary was no shorter than the messages")
-  return { _tag: "Performed", model, response, summary } as const
-}

@@ -27,6 +27,8 @@ const mostFiles = 20
 
 /** The latest ones that one request may hold, of messages that the model sees. */
 export const wanted = (log: Log): ReadonlyArray<Wanted> => {
+  // Of nearly all threads there is nothing to find out.
+  if (!log.some(({ entry }) => entry._tag === "UserMessage" && entry.attachments.length > 0)) return []
   const standing = Compaction.standing(log)
   const refusal = log.findLastIndex(({ entry }) => isRefusal(entry))
   const taken = new Set(

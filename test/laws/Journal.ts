@@ -530,6 +530,12 @@ const tokensOf = (turnId: Ids.TurnId) =>
     return row ?? assert.fail("no such turn")
   }).pipe(Effect.orDie)
 
+const file = (words: string) => ({
+  name: "notes.txt",
+  mediaType: "text/plain",
+  content: new TextEncoder().encode(words)
+})
+
 const atomicity = (law: Law) => {
   law(
     "F092 an operation that fails at any of its statements leaves nothing",
@@ -540,6 +546,7 @@ const atomicity = (law: Law) => {
       const operations: ReadonlyArray<readonly [string, Effect.Effect<unknown, WriteError>]> = [
         ["accept a new thread", process.journal.accept(message({ thread: "console:new", cursor: "9" }))],
         ["accept", process.journal.accept(message({ cursor: "9" }))],
+        ["accept with files", process.journal.accept(message({ attachments: [file("one"), file("two")] }))],
         ...writes(process, claim, turnId, waiting.messageId).filter(([operation]) => operation !== "startTurn"),
         ["append a response", process.journal.append(claim, [assistant(turnId, 1), guidance(turnId)])]
       ]

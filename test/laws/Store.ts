@@ -74,6 +74,7 @@ const tables = [
   "turns",
   "thread_entries",
   "inbox",
+  "attachments",
   "outbox",
   "channel_cursors"
 ]
