@@ -25,6 +25,7 @@ import * as Threads from "../../src/thread/Threads.ts"
 import * as ThreadLog from "../../src/turn/ThreadLog.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import { TurnRunner, type TurnRun } from "../../src/turn/TurnRunner.ts"
+import * as Durability from "../storage/Durability.ts"
 
 /** How long a thread that could not make progress is left alone; doubled each time, up to the last. */
 const firstPauseMillis = 5_000
@@ -85,7 +86,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   ): Effect.fn.Return<TurnRun | undefined, Threads.ThreadNotFound> {
     yield* takeNews
     owing = false
-    const owed = yield* journal.owed(threadId)
+    const owed = yield* Durability.deferred(journal.owed(threadId))
     const messageIds = opening(owed.waiting)
     if (owed.running === null && messageIds.length === 0) return undefined
     // Those that wait beside it may join it, or are next.
@@ -94,7 +95,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
     owing ||= others
     const turnId = owed.running?.turnId ?? (yield* Ids.makeTurnId)
     const activeMillis = owed.running?.activeMillis ?? 0
-    const thread = yield* threads.get(threadId)
+    const thread = yield* Durability.deferred(threads.get(threadId))
     return {
       thread,
       claim,
@@ -156,7 +157,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   /** Held until a write says that another process has taken the thread. */
   const claim = Effect.suspend(() =>
     claimed === undefined
-      ? Effect.tap(journal.claim(threadId), (claim) => Effect.sync(() => (claimed = claim)))
+      ? Effect.tap(Durability.deferred(journal.claim(threadId)), (claim) => Effect.sync(() => (claimed = claim)))
       : Effect.succeed(claimed)
   )
 

@@ -20,6 +20,7 @@ import * as WellFormed from "../../src/thread/WellFormed.ts"
 import * as Attachments from "../attachment/Attachments.ts"
 import * as OutboxRows from "../channel/OutboxRows.ts"
 import * as Defects from "../storage/Defects.ts"
+import * as Durability from "../storage/Durability.ts"
 import * as EntryRows from "../thread/EntryRows.ts"
 
 const make = Effect.gen(function* () {
@@ -27,6 +28,9 @@ const make = Effect.gen(function* () {
   const incarnation = (yield* Incarnation).id
 
   const transaction = <A, E>(effect: Effect.Effect<A, E | SqlError>) => Defects.orDefect(sql.withTransaction(effect))
+
+  /** A write of a turn that goes on. */
+  const onTheWay = <A, E>(effect: Effect.Effect<A, E | SqlError>) => Durability.deferred(transaction(effect))
 
   const accept = Effect.fn("Journal.accept")(function* (message: Journal.InboundMessage) {
     const now = yield* Clock.currentTimeMillis
@@ -60,7 +64,7 @@ const make = Effect.gen(function* () {
   ) {
     const now = yield* Clock.currentTimeMillis
     const { turnId } = turn
-    yield* transaction(
+    yield* onTheWay(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, 1, now)
         if (running !== null) return yield* Defects.ruleBroken("startTurn", `turn ${running} runs in this thread`)
@@ -83,7 +87,7 @@ const make = Effect.gen(function* () {
   ) {
     const again = options?.again === true
     const now = yield* Clock.currentTimeMillis
-    return yield* transaction(
+    return yield* onTheWay(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, 1, now)
         yield* mustRun("resumeTurn", turnId, running)
@@ -120,7 +124,7 @@ const make = Effect.gen(function* () {
     progress?: Journal.Progress
   ) {
     const now = yield* Clock.currentTimeMillis
-    yield* transaction(
+    yield* onTheWay(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, 1, now)
         yield* mustRun("fold", turnId, running)
@@ -137,7 +141,7 @@ const make = Effect.gen(function* () {
     progress?: Journal.Progress
   ) {
     const now = yield* Clock.currentTimeMillis
-    return yield* transaction(
+    return yield* onTheWay(
       Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, entries.length, now, trimOf(entries))
         for (const entry of entries) yield* mustBeOfTurn("append", entry, running)
@@ -181,6 +185,7 @@ const make = Effect.gen(function* () {
     suspendTurn,
     fold,
     append,
+    settled: Defects.orDefect(Effect.asVoid(sql`SELECT 1`)),
     endTurn
   })
 })

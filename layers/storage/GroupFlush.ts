@@ -15,6 +15,8 @@ export interface GroupFlush {
    * was written since the last good one may or may not be there. A wait may be interrupted; the flush goes on for the others.
    */
   readonly flushed: Effect.Effect<void, SqlError>
+  /** Begins the flush that somebody will wait for later, unless one runs, which is followed by it. */
+  readonly begin: () => void
   /** The flush that failed. It is the last one: whether a later one would tell the truth, the system does not say. */
   readonly failure: () => SqlError | undefined
 }
@@ -40,6 +42,7 @@ export const make = Effect.fnUntraced(function* (
   let onDisk = 0
   let failure: SqlError | undefined
   let running = false
+  let begun = 0
   let waiting: Array<Waiting> = []
 
   const release = () => {
@@ -60,7 +63,7 @@ export const make = Effect.fnUntraced(function* (
       else observer?.failed(failed)
       release()
       // Whoever went on may have written and begun the next one.
-      if (waiting.length > 0 && !running) flush()
+      if (!running && failure === undefined && (waiting.length > 0 || begun > onDisk)) flush()
     })
   }
 
@@ -80,6 +83,10 @@ export const make = Effect.fnUntraced(function* (
     wrote: () => {
       written += 1
     },
+    begin: () => {
+      begun = written
+      if (!running && failure === undefined && begun > onDisk) flush()
+    },
     flushed: Effect.suspend(() => {
       if (failure !== undefined) return Effect.fail(failure)
       return written === onDisk ? Effect.void : wait
@@ -92,5 +99,6 @@ export const make = Effect.fnUntraced(function* (
 export const none = (observer: Observer | undefined): GroupFlush => ({
   wrote: () => observer?.written(),
   flushed: Effect.void,
+  begin: () => {},
   failure: () => undefined
 })

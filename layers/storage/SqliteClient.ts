@@ -3,8 +3,8 @@
  *
  * It has the shape of Effect's own driver package (`layer({ filename, … })`), so that moving to it is a change of one import.
  * One connection is shared: a statement borrows it, a transaction holds it, everything else queues. Who had it gets its result
- * when all that was committed by then is on the disk, for a failure or a row that was read may tell of it too; the connection
- * serves others meanwhile, whose commits share the flush.
+ * when all that was committed by then is on the disk, for a failure or a row that was read may tell of it too (`Durability`
+ * tells who need not wait); the connection serves others meanwhile, whose commits share the flush.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,6 +20,7 @@ import type * as SqlConnection from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
+import * as Durability from "./Durability.ts"
 import * as GroupFlush from "./GroupFlush.ts"
 import * as LogFile from "./LogFile.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
@@ -112,14 +113,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     semaphore,
     isTransaction: handle.isTransaction
   })
-  const borrower: SqlConnection.Borrower = (use) => Effect.onExit(acquirers.borrower(use), () => log.flushed)
+  const settled = Effect.withFiber<void, SqlError>((fiber) => {
+    if (fiber.getRef(Durability.Awaited)) return log.flushed
+    log.begin()
+    return Effect.void
+  })
+  const borrower: SqlConnection.Borrower = (use) => Effect.onExit(acquirers.borrower(use), () => settled)
   const client = yield* SqlClient.make({
     ...acquirers,
     borrower,
     acquirer: Effect.succeed(streaming(connection, borrower)),
     // What was added last is done first, so the connection is free before the flush is waited for.
     transactionAcquirer: Effect.andThen(
-      Effect.addFinalizer(() => Effect.orDie(log.flushed)),
+      Effect.addFinalizer(() => Effect.orDie(settled)),
       Effect.map(acquirers.transactionAcquirer, (leased) => watched(leased, handle))
     ),
     compiler: Statement.makeCompilerSqlite(),

@@ -17,6 +17,7 @@ import type * as Threads from "../../src/thread/Threads.ts"
 import type { TurnRun } from "../../src/turn/TurnRunner.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
+import * as Durability from "../storage/Durability.ts"
 import * as Patience from "../storage/Patience.ts"
 
 const pageSize = 500
@@ -59,6 +60,8 @@ export interface Session {
   readonly leave: Effect.Effect<void, Journal.ClaimLost>
   readonly append: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, Journal.ClaimLost>
   readonly fold: (messageIds: ReadonlyArray<Ids.MessageId>) => Effect.Effect<void, Journal.ClaimLost>
+  /** Waits until all that was written is on the disk, as must be before anything is done outside. */
+  readonly settled: Effect.Effect<void>
   readonly end: (ending: Ending) => Effect.Effect<void, Journal.ClaimLost>
   readonly publish: (event: Event.Event) => Effect.Effect<void>
   /** Whether this life has told that the turn runs. */
@@ -80,10 +83,13 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
   let unreadable = false
 
   const read: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.flatMap(threads.entries(run.thread.id, { from: log.nextSeq(), limit: pageSize }), (page) => {
-      for (const stored of page.entries) take(stored)
-      return page.next === null ? Effect.void : read
-    })
+    Effect.flatMap(
+      Durability.deferred(threads.entries(run.thread.id, { from: log.nextSeq(), limit: pageSize })),
+      (page) => {
+        for (const stored of page.entries) take(stored)
+        return page.next === null ? Effect.void : read
+      }
+    )
   )
   const refresh = Effect.suspend(() =>
     unreadable
@@ -172,6 +178,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
         noting((progress) => journal.fold(claim, turnId, messageIds, progress)),
         unseen
       ),
+    settled: Effect.suspend(() => Patience.whileUnavailable(journal.settled)),
     end: (ending) => journaled((progress) => journal.endTurn(claim, { turnId, ...ending, ...progress })),
     publish: (event) =>
       Effect.suspend(() => {

@@ -30,6 +30,8 @@ export const run = Effect.fnUntraced(function* (
   const { turnId } = session.run
   const replay = yield* toolCalls.replay(call.name)
   if (doubt === "crashed" && replay === "unknown") return yield* refuse(session, [call], TurnEntries.unknownOutcome)
+  // What it does outside must not be there without the call in the log: nobody would know of it, and it would be done again.
+  if (replay !== "safe") yield* session.settled
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       session.unsettled.set(call.callId, undefined)

@@ -5,6 +5,10 @@
  * `accept` may be called by anybody. All other writes need a `Claim`: the proof that this incarnation owns the thread.
  * A claim is void from the moment another incarnation claims the same thread; a write with a void claim changes nothing
  * and fails with `ClaimLost`.
+ *
+ * What a turn writes on its way (`startTurn`, `resumeTurn`, `fold`, `append`) is told as soon as it is committed: no end of the
+ * process takes it any more. A power cut may, until it is on the disk, which all other operations wait for, and `settled` does
+ * alone. So whoever acts outside on what these four have written waits for that first.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -145,6 +149,8 @@ export class Journal extends Context.Service<
       entries: ReadonlyArray<Entry.Entry>,
       progress?: Progress
     ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, ClaimLost>
+    /** Waits until all that was written is on the disk. */
+    readonly settled: Effect.Effect<void>
     /**
      * Ends the turn: its last entries, its row, the outcome of every message it took up, and the replies. Gives all that it
      * added to the log, its end included, as `append` does.

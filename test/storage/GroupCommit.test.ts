@@ -2,7 +2,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,53 +11,10 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Defects from "../../layers/storage/Defects.ts"
-import * as LogFile from "../../layers/storage/LogFile.ts"
-import * as NodeSqlite from "../../layers/storage/NodeSqlite.ts"
+import * as Durability from "../../layers/storage/Durability.ts"
 import * as SqliteClient from "../../layers/storage/SqliteClient.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
-
-/** A hand on the flushes of a store: how many began, and those that are held back. */
-class Disk extends Context.Service<
-  Disk,
-  {
-    readonly count: () => number
-    /** Flushes from now on wait to be let go. */
-    readonly hold: () => void
-    /** Waits for the next flush that is held. */
-    readonly held: Effect.Effect<{ readonly letGo: () => void; readonly fail: () => void }>
-  }
->()("troupe/test/Disk") {}
-
-type Held = Effect.Success<Disk["Service"]["held"]>
-
-const disk = () => {
-  let count = 0
-  let holding = false
-  const waiting: Array<Held> = []
-  const takers: Array<(held: Held) => void> = []
-  const flushes =
-    (flush: LogFile.LogFile["flush"]): LogFile.LogFile["flush"] =>
-    (done) => {
-      count += 1
-      if (!holding) return flush(done)
-      const held = { letGo: () => flush(done), fail: () => done(NodeSqlite.unflushed(new Error("EIO"))) }
-      const taker = takers.shift()
-      if (taker === undefined) waiting.push(held)
-      else taker(held)
-    }
-  const service = Disk.of({
-    count: () => count,
-    hold: () => {
-      holding = true
-    },
-    held: Effect.callback<Held>((resume) => {
-      const held = waiting.shift()
-      if (held === undefined) takers.push((one) => resume(Effect.succeed(one)))
-      else resume(Effect.succeed(held))
-    })
-  })
-  return { service, flushes }
-}
+import * as HeldFlushes from "../rigs/HeldFlushes.ts"
 
 const store = (options: Partial<SqliteClient.Options> = {}) =>
   Layer.unwrap(
@@ -66,17 +22,13 @@ const store = (options: Partial<SqliteClient.Options> = {}) =>
       const files = yield* FileSystem.FileSystem
       const paths = yield* Path.Path
       const directory = yield* files.makeTempDirectoryScoped()
-      const { flushes, service } = disk()
-      return SqliteClient.layer({ filename: paths.join(directory, "test.db"), ...options }).pipe(
-        Layer.provide(Layer.succeed(LogFile.Flushes, flushes)),
-        Layer.merge(Layer.succeed(Disk, service))
-      )
+      return HeldFlushes.over(SqliteClient.layer({ filename: paths.join(directory, "test.db"), ...options }))
     })
   ).pipe(Layer.provideMerge(NodeServices.layer))
 
 const table = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const disk = yield* Disk
+  const disk = yield* HeldFlushes.Disk
   yield* sql`CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE) STRICT`
   const add = (name: string) => sql.withTransaction(sql`INSERT INTO item ${sql.insert({ name })}`)
   const names = Effect.map(sql<{ readonly name: string }>`SELECT name FROM item ORDER BY id`, (rows) =>
@@ -259,6 +211,50 @@ describe("group commit", () => {
       yield* Fiber.join(third)
       yield* Fiber.join(interrupting)
       assert.deepStrictEqual(yield* names, ["one", "two", "three"])
+    }).pipe(Effect.provide(store()))
+  )
+
+  it.live("who need not wait is told at once, its flush begins, and who comes after waits for both", () =>
+    Effect.gen(function* () {
+      const { add, disk, fork, names } = yield* table
+      const before = disk.count()
+      disk.hold()
+      yield* Durability.deferred(add("one"))
+      const flush = yield* disk.held
+      yield* Durability.deferred(add("two"))
+      assert.deepStrictEqual(yield* Durability.deferred(names), ["one", "two"])
+      const reading = yield* fork(names)
+      yield* Effect.yieldNow
+      assert.isTrue(isOpen(reading), "a row was shown before its flush")
+      flush.letGo()
+      const second = yield* disk.held
+      assert.isTrue(isOpen(reading), "a row was shown before its flush")
+      second.letGo()
+      assert.deepStrictEqual(yield* Fiber.join(reading), ["one", "two"])
+      assert.strictEqual(disk.count() - before, 2)
+    }).pipe(Effect.provide(store()))
+  )
+
+  it.live("what nobody waits for is flushed all the same, also what came while a flush ran", () =>
+    Effect.gen(function* () {
+      const { add, disk } = yield* table
+      disk.hold()
+      yield* Durability.deferred(add("one"))
+      const flush = yield* disk.held
+      yield* Durability.deferred(add("two"))
+      flush.letGo()
+      yield* Effect.flatMap(disk.held, ({ letGo }) => Effect.sync(letGo))
+    }).pipe(Effect.provide(store()))
+  )
+
+  it.live("who did not wait learns of a flush that failed from whatever it asks next", () =>
+    Effect.gen(function* () {
+      const { add, disk, names } = yield* table
+      disk.hold()
+      yield* Durability.deferred(add("one"))
+      yield* Effect.flatMap(disk.held, ({ fail }) => Effect.sync(fail))
+      yield* mustBeUnflushed(yield* Effect.exit(Durability.deferred(names)))
+      yield* mustBeUnflushed(yield* Effect.exit(Durability.deferred(add("two"))))
     }).pipe(Effect.provide(store()))
   )
 
