@@ -9,9 +9,10 @@ const work = { turns: 300, threads: 40, samples: 8, parallel: 32, passivated: fa
 const bounds: Soak.Bounds = {
   heapBytes: 25_000,
   externalBytes: 25_000,
-  descriptors: 0.01,
-  fibers: 0.01,
-  timers: 0.01,
+  // A pool of connections is as large as it was needed, so these move by some twenty; one that is left by each turn is 1.
+  descriptors: 0.3,
+  fibers: 0.3,
+  timers: 0.3,
   databaseBytes: 12_000
 }
 
@@ -21,7 +22,7 @@ describe("F101: many turns in many threads", { timeout: 120_000 }, () => {
   it("leave nothing behind in memory", async () => {
     const { growth, samples } = await Soak.run(work, bounds)
     assert.strictEqual(samples.length, work.samples)
-    assert.deepStrictEqual(grown(growth), [], JSON.stringify(growth, undefined, 1))
+    assert.deepStrictEqual(grown(growth), [], JSON.stringify(Soak.tooMuch(growth)))
   })
 
   it("are found out when they leave their results", async () => {
