@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import { type Delivery, Outbox } from "../../src/channel/Outbox.ts"
@@ -72,6 +73,40 @@ describe("a message", () => {
         ["answered", "answered", "answered"]
       )
     })
+  )
+
+  it.effect(
+    "that comes in while the process ends keeps nobody waiting: what is asked of its conversation is refused",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* Lives.makeStore
+        const scope = yield* Scope.make()
+        const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts: () => [never] }, store), scope)
+        const accept = (chat: string) =>
+          Effect.provideContext(
+            Troupe.use((troupe) => troupe.accept("hello", { chat })),
+            context
+          )
+        const early = yield* accept("main")
+        yield* Effect.provideContext(
+          ScriptedModel.use((model) => model.awaitRequests(1)),
+          context
+        )
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+        yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+        assert.isUndefined(closing.pollUnsafe(), "the turn at work is still given its time")
+        const conversations = yield* Effect.provideContext(Conversations, context)
+        for (const { threadId } of [early, yield* accept("other")]) {
+          const asked = [
+            conversations.inspect(threadId),
+            conversations.stop(threadId, "tester"),
+            Stream.runHead(conversations.watch(threadId, { from: 1 }))
+          ]
+          for (const question of asked)
+            assert.strictEqual((yield* Effect.flip(question))._tag, "ConversationUnavailable")
+        }
+        yield* Fixtures.whileTimePasses(Fiber.join(closing))
+      })
   )
 
   it.effect("F023 of a feed is fetched again when the process dies before it is on disk, and is answered once", () =>
