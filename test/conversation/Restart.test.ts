@@ -97,13 +97,12 @@ describe("a message", () => {
         assert.isUndefined(closing.pollUnsafe(), "the turn at work is still given its time")
         const conversations = yield* Effect.provideContext(Conversations, context)
         for (const { threadId } of [early, yield* accept("other")]) {
-          const asked = [
-            conversations.inspect(threadId),
-            conversations.stop(threadId, "tester"),
-            Stream.runHead(conversations.watch(threadId, { from: 1 }))
+          const refusals = [
+            yield* Effect.flip(conversations.inspect(threadId)),
+            yield* Effect.flip(conversations.stop(threadId, "tester")),
+            yield* Effect.flip(Stream.runHead(conversations.watch(threadId, { from: 1 })))
           ]
-          for (const question of asked)
-            assert.strictEqual((yield* Effect.flip(question))._tag, "ConversationUnavailable")
+          for (const refusal of refusals) assert.strictEqual(refusal._tag, "ConversationUnavailable")
         }
         yield* Fixtures.whileTimePasses(Fiber.join(closing))
       })
