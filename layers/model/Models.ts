@@ -128,9 +128,13 @@ const routeOf = (written: string): ModelSelection => {
 /** Names may be those of what every object has. */
 const sectionOf = (settings: SettingsValue, provider: string) => Own.get(settings.providers, provider)
 
-const infoOf = (settings: SettingsValue, { model, provider }: Origin.Origin): ModelTable.ModelInfo => {
-  const known = Own.get(sectionOf(settings, provider)?.model_info ?? {}, model)
-  return ModelTable.infoOf(model, {
+/** What the settings say of a model. */
+const writtenOf = (settings: SettingsValue, { model, provider }: Origin.Origin) =>
+  Own.get(sectionOf(settings, provider)?.model_info ?? {}, model)
+
+const infoOf = (settings: SettingsValue, target: Origin.Origin): ModelTable.ModelInfo => {
+  const known = writtenOf(settings, target)
+  return ModelTable.infoOf(target.model, {
     contextTokens: known?.context_tokens,
     toolSchemas: known?.tool_schemas,
     reasoning: known?.reasoning,
@@ -266,6 +270,7 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
     info: ModelTable.ModelInfo
   ): Effect.fn.Return<Adapted> {
     const client = clientOf({ api, ...target })
+    const written = writtenOf(settings, target)
     const options = {
       ...target,
       info,
@@ -275,8 +280,8 @@ const loadAdapter = Effect.fnUntraced(function* (settings: SettingsValue) {
       reasoningEffort: llm.reasoning_effort,
       parallelToolCalls: llm.parallel_tool_calls,
       promptCache: llm.prompt_cache_enabled ? { retention: llm.prompt_cache_retention } : undefined,
-      requestTimeout: llm.request_timeout_seconds,
-      idleTimeout: llm.idle_timeout_seconds,
+      requestTimeout: written?.request_timeout_seconds ?? llm.request_timeout_seconds,
+      idleTimeout: written?.idle_timeout_seconds ?? llm.idle_timeout_seconds,
       retry: { attempts: llm.retry_attempts, delay: llm.retry_delay_seconds }
     }
     if (api === "chat_completions") return { languageModel: yield* OpenAiChat.make(options, client) }

@@ -7,14 +7,13 @@ import { transportError } from "../../src/model/ModelError.ts"
 /** What is watched, and for how long. */
 export interface Options {
   readonly provider: string
+  readonly model: string
   readonly requestTimeout: Duration.Duration
   readonly idleTimeout: Duration.Duration
 }
 
 export interface Watch {
   readonly onBytes: () => void
-  /** Ends the request with this error. */
-  readonly fail: (error: AiError.AiError) => void
   /** Waits for the first thing to come: bounded by the whole request's time. */
   readonly first: <A>(wait: Effect.Effect<A, AiError.AiError>) => Effect.Effect<A, AiError.AiError>
   /** Waits for the next thing to come: bounded by silence, too. Time between waits, when the reader rests, is free. */
@@ -34,11 +33,11 @@ export const make = Effect.fnUntraced(function* (options: Options, abort: AbortC
   let silenceCounts = false
   let expired: AiError.AiError | undefined
 
-  const fail = (error: AiError.AiError) => {
-    expired ??= error
-    abort.abort()
-  }
-  const expire = (error: AiError.AiError) => Effect.sync(() => fail(error))
+  const expire = (error: AiError.AiError) =>
+    Effect.sync(() => {
+      expired = error
+      abort.abort()
+    })
 
   const guard = Effect.gen(function* () {
     let quiet = 0
@@ -72,19 +71,22 @@ export const make = Effect.fnUntraced(function* (options: Options, abort: AbortC
         )
       })
 
-  const watch: Watch = { onBytes: () => void signs++, fail, first: during(false), next: during(true) }
+  const watch: Watch = { onBytes: () => void signs++, first: during(false), next: during(true) }
   return watch
 })
 
 const requestTimeout = (options: Options) =>
   transportError(
     "request-timeout",
-    `Provider "${options.provider}" did not finish within [llm].request_timeout_seconds ` +
-      `(${Duration.format(options.requestTimeout)})`
+    `Provider "${options.provider}" did not finish within request_timeout_seconds ` +
+      `(${Duration.format(options.requestTimeout)}), set in ${sectionsOf(options)}`
   )
 
 const idleTimeout = (options: Options) =>
   transportError(
     "idle-timeout",
-    `Provider "${options.provider}" fell silent for [llm].idle_timeout_seconds (${Duration.format(options.idleTimeout)})`
+    `Provider "${options.provider}" fell silent for idle_timeout_seconds ` +
+      `(${Duration.format(options.idleTimeout)}), set in ${sectionsOf(options)}`
   )
+
+const sectionsOf = ({ model, provider }: Options): string => `[llm] or [providers.${provider}.model_info."${model}"]`

@@ -17,8 +17,7 @@ export const within = (
   outer: Time & { readonly ends: string }
 ): ReadonlyArray<Finding> => {
   if (!written(inner.path) || Duration.isLessThanOrEqualTo(inner.time, outer.time)) return []
-  const [section, key] = outer.path
-  const name = `[${section}].${key}`
+  const name = `[${outer.path.slice(0, -1).join(".")}].${outer.path.at(-1)}`
   return [
     {
       path: inner.path,

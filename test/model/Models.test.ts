@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import * as ModelsLive from "../../layers/model/Models.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
+import * as ModelError from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
 import type { ModelHandle, ModelSelection } from "../../src/model/Models.ts"
 import * as Scripted from "../../src/testing/ScriptedModel.ts"
@@ -55,6 +56,32 @@ describe("Models", () => {
           assert.strictEqual(server.received[0]?.headers.authorization, "Bearer sk-1")
           assert.strictEqual(yield* models.get({ provider: " MINE " }), handle)
           assert.notStrictEqual(yield* models.get({ model: "m2" }), handle)
+        })
+      )
+    })
+  )
+
+  it.live("F137: gives each model the patience that the settings have for it", () =>
+    Effect.gen(function* () {
+      const slow = () =>
+        Fake.stream(Fake.delta({ content: "a" }), Fake.pause(600), Fake.delta({ content: "b" }, "stop"), Fake.done)
+      const server = yield* Fake.make([slow(), slow()])
+      const settings: SettingsInput = {
+        llm: { provider: "mine", model: "quick", retry_attempts: 0, idle_timeout_seconds: 30 },
+        providers: {
+          mine: { base_url: server.baseUrl, api_key: "sk-1", model_info: { quick: { idle_timeout_seconds: 0.1 } } }
+        }
+      }
+      yield* use(settings, (models) =>
+        Effect.gen(function* () {
+          const ask = Effect.fnUntraced(function* (model: string) {
+            const { languageModel } = yield* models.get({ model })
+            return yield* Effect.result(Stream.runDrain(languageModel.streamText({ prompt: "hi" })))
+          })
+          const quick = yield* ask("quick")
+          assert(quick._tag === "Failure")
+          assert.strictEqual(ModelError.describe(quick.failure).code, "model:idle-timeout")
+          assert.strictEqual((yield* ask("other"))._tag, "Success")
         })
       )
     })

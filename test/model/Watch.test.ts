@@ -9,7 +9,7 @@ import * as Watch from "../../layers/model/Watch.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import { transportError } from "../../src/model/ModelError.ts"
 
-const options = { provider: "p", requestTimeout: Duration.seconds(60), idleTimeout: Duration.seconds(20) }
+const options = { model: "m", provider: "p", requestTimeout: Duration.seconds(60), idleTimeout: Duration.seconds(20) }
 
 /** The test clock with a time of day that is `by` milliseconds off. */
 const set = (clock: Clock.Clock, by: () => number): Clock.Clock => ({
@@ -49,7 +49,7 @@ describe("the silence of a provider", () => {
       yield* TestClock.adjust("6 seconds")
       const error = ModelError.describe(yield* Fiber.join(answer))
       assert.strictEqual(error.code, "model:idle-timeout")
-      assert.include(error.message, "[llm].idle_timeout_seconds")
+      assert.include(error.message, 'idle_timeout_seconds (20s), set in [llm] or [providers.p.model_info."m"]')
     }).pipe(Effect.scoped)
   )
 })

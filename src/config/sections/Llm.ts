@@ -207,7 +207,29 @@ export const rules: ReadonlyArray<Rule<Read>> = [
         ends: "the request"
       })
     )
-  ]
+  ],
+  ({ llm, providers, runtime }, written) =>
+    Object.entries(providers).flatMap(([provider, { model_info }]) =>
+      Object.entries(model_info).flatMap(([model, info]) => {
+        const at = (name: string) => ["providers", provider, "model_info", model, name]
+        const { idle_timeout_seconds: idle, request_timeout_seconds: request } = info
+        const whole =
+          request === undefined
+            ? { path: ["llm", "request_timeout_seconds"], time: llm.request_timeout_seconds }
+            : { path: at("request_timeout_seconds"), time: request }
+        const turn = { path: ["runtime", "agent_timeout_seconds"], time: runtime.agent_timeout_seconds }
+        return [
+          ...(request === undefined ? [] : Rules.within(written, whole, { ...turn, ends: "the turn" })),
+          ...(idle === undefined
+            ? []
+            : Rules.within(
+                written,
+                { path: at("idle_timeout_seconds"), time: idle },
+                { ...whole, ends: "the request" }
+              ))
+        ]
+      })
+    )
 ]
 
 const inner = (

@@ -19,7 +19,17 @@ const Model = Key.table({
     "How tools are described: strict (every parameter required, nothing else), relaxed (for picky servers), plain (as they are)."
   ),
   reasoning: Key.optional(Values.Bool, true, "Whether it thinks before it answers, and takes settings for that."),
-  images: Key.optional(Values.Bool, false, "Whether it can be shown images.")
+  images: Key.optional(Values.Bool, false, "Whether it can be shown images."),
+  request_timeout_seconds: Key.optional(
+    Values.Seconds,
+    110,
+    "Longest one whole response of it may take, in place of [llm].request_timeout_seconds."
+  ),
+  idle_timeout_seconds: Key.optional(
+    Values.Seconds,
+    100,
+    "Longest silence of it, in place of [llm].idle_timeout_seconds: for models that think long without a sign of life."
+  )
 })
 
 const Provider = Key.table({
