@@ -41,8 +41,8 @@ export interface Options {
   /** Prepared statements kept, at most. Default 256. */
   readonly statementCacheSize?: number | undefined
   /**
-   * Pages in the write-ahead log after which a commit folds them into the file. Default 4000 (about 16 MB): what is written
-   * over and over again, as the rows of running turns are, is then folded in once.
+   * Pages in the write-ahead log after which a commit folds them into the file. Default 2000 (about 8 MB): what is written
+   * over and over again, as the rows of running turns are, is then folded in once, and the event loop waits for it.
    */
   readonly walAutocheckpoint?: number | undefined
   /** Bytes of log file kept after it was folded into the file. Default 16 MiB. */
@@ -294,7 +294,7 @@ const configure = Effect.fnUntraced(function* (connection: SqlConnection.Connect
   // Without a log of its own to flush (in memory, or where the file system cannot share memory) SQLite does it.
   const ownFlush = options.synchronous !== "normal" && mode?.[0] === "wal"
   yield* pragma(`synchronous = ${options.synchronous === "normal" || ownFlush ? "NORMAL" : "FULL"}`)
-  yield* pragma(`wal_autocheckpoint = ${options.walAutocheckpoint ?? 4000}`)
+  yield* pragma(`wal_autocheckpoint = ${options.walAutocheckpoint ?? 2000}`)
   yield* pragma(`journal_size_limit = ${options.journalSizeLimit ?? 16 * 1024 * 1024}`)
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.andThen(pragma("optimize"), checkpoint(connection))))
   // The first look in this mode makes the log's file.

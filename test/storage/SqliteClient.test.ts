@@ -334,7 +334,7 @@ describe("files", () => {
       const read = (name: string) => Effect.map(sql.unsafe(`PRAGMA ${name}`).values, (rows) => rows[0]?.[0])
       assert.deepStrictEqual(
         yield* Effect.forEach(["journal_mode", "synchronous", "foreign_keys", "wal_autocheckpoint"], read),
-        ["wal", 1, 1, 4000]
+        ["wal", 1, 1, 2000]
       )
     }).pipe(Effect.provide(onFile()))
   )
