@@ -83,14 +83,12 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
   let finishReason: string = TurnState.unfinished
   let usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
   const whole = WholeCharacters.make()
-  const show = (pieces: ReadonlyArray<WholeCharacters.Piece>) =>
-    Effect.forEach(
-      pieces,
-      ({ kind, offset, text }) => (text === "" ? Effect.void : request.onDelta(kind, offset, text)),
-      {
-        discard: true
-      }
-    )
+  const show = (pieces: ReadonlyArray<Piece>) =>
+    Effect.forEach(pieces, ({ kind, offset, text }) => request.onDelta(kind, offset, text), { discard: true })
+  const said = (shown: Array<Piece>, piece: WholeCharacters.Piece, metadata: ResponseParts.Metadata) => {
+    const text = whole.take(piece)
+    join(shown, piece.kind, gatherer.add(piece.kind, piece.id, text, metadata), text)
+  }
   yield* Stream.runForEachArray(
     ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
     (parts): Effect.Effect<void, AiError.AiError> => {
@@ -98,10 +96,10 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
       for (const part of parts) {
         switch (part.type) {
           case "text-delta":
-            join(shown, "text", gatherer.add("text", part.id, part.delta, part.metadata), part.delta)
+            said(shown, { kind: "text", id: part.id, text: part.delta }, part.metadata)
             break
           case "reasoning-delta":
-            join(shown, "reasoning", gatherer.add("reasoning", part.id, part.delta, part.metadata), part.delta)
+            said(shown, { kind: "reasoning", id: part.id, text: part.delta }, part.metadata)
             break
           case "text-start":
           case "text-end":
@@ -122,13 +120,13 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
             break
           case "error":
             // A provider that reports a failure inside its stream; what it says may hold anything, so it stays out.
-            return Effect.andThen(show(shown.map(whole.take)), Effect.fail(reportedError))
+            return Effect.andThen(show(shown), Effect.fail(reportedError))
         }
       }
-      return show(shown.map(whole.take))
+      return show(shown)
     }
   )
-  yield* show(whole.rest())
+  yield* show(whole.rest().map(({ id, kind, text }) => ({ kind, offset: gatherer.add(kind, id, text, {}), text })))
   return {
     ...gatherer.kept(),
     // Providers repeat ids, leave them out or reuse them in a later turn; ours are unique for ever.
@@ -139,12 +137,16 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
 })
 
 /** Words that came next to each other. */
-interface Piece extends WholeCharacters.Piece {
+interface Piece {
+  readonly kind: "text" | "reasoning"
+  /** How much of the kind came before, in UTF-16 code units. */
+  readonly offset: number
   text: string
 }
 
 /** Adds a delta to the pieces: to the last of them, where it is of the same kind. */
 const join = (pieces: Array<Piece>, kind: Piece["kind"], offset: number, text: string): void => {
+  if (text === "") return
   const last = pieces.at(-1)
   if (last?.kind === kind) last.text += text
   else pieces.push({ kind, offset, text })

@@ -134,6 +134,34 @@ describe("what a model says", () => {
       )
     )
   })
+
+  it.effect("may hold NUL and halves of characters: what is shown, stored and followed is the same", () => {
+    const pieces = ["a\0", "b\ud83d", "\0c", "\ude00d", "\0", "e \ud83d", "\ude00"]
+    const clean = "ab\ufffdc\ufffdde 😀"
+    return Effect.gen(function* () {
+      const events = yield* Fixtures.recordEvents
+      const outcome = yield* (yield* Troupe).say("go")
+      const shown = events.seen.flatMap((event) => (event._tag === "ModelDelta" ? [event] : []))
+      for (const kind of ["text", "reasoning"] as const) {
+        const deltas = shown.filter((delta) => delta.kind === kind)
+        let whole = ""
+        for (const delta of deltas) {
+          assert.strictEqual(delta.offset, whole.length)
+          whole += delta.text
+        }
+        assert.strictEqual(whole, clean)
+      }
+      const stored = outcome.entries.find((entry) => entry._tag === "AssistantMessage")
+      assert.strictEqual(stored?._tag === "AssistantMessage" ? stored.text : "", clean)
+      assert.deepStrictEqual(stored?._tag === "AssistantMessage" ? stored.reasoning.map(({ text }) => text) : [], [
+        clean
+      ])
+    }).pipe(
+      Effect.provide(
+        TestRuntime.layer({ scripts: [[Scripted.reasoning(...pieces), text(...pieces)]], tools: Fixtures.echo })
+      )
+    )
+  })
 })
 
 describe("separators that are no line breaks", () => {
