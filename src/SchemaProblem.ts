@@ -71,7 +71,7 @@ const kindOf = (value: unknown): string => {
     case "undefined":
       return "nothing"
     case "string":
-      return value === "" ? "an empty text" : `a text of ${value.length} characters`
+      return value === "" ? "an empty text" : `a text of ${value.length} character${value.length === 1 ? "" : "s"}`
     case "number":
       return "a number"
     case "boolean":

@@ -27,6 +27,7 @@ describe("the payload of a call", () => {
     ["Send", { ...good, text: 12 }, "text: Expected string; found a number."],
     ["Send", { ...good, thread: ["console:main"] }, "thread: Expected string; found a list."],
     ["Send", { ...good, externalId: "" }, "externalId: Expected an id of 1 to 200 characters"],
+    ["Send", { ...good, externalId: "\n" }, "found a text of 1 character."],
     ["Send", { ...good, externalId: "a\nb" }, "externalId: Expected an id of 1 to 200 characters"],
     ["Send", { ...good, sender: { name: "x".repeat(201) } }, "sender.name: Expected a name of 1 to 200 characters"],
     ["Send", { ...good, sender: { name: "a\u202eb" } }, "sender.name: Expected a name of 1 to 200 characters"],
