@@ -38,7 +38,11 @@ export const layerLocked: Layer.Layer<
   DataDirectory | HeldLock,
   DataDirectoryInUse | DataDirectoryUnusable,
   Settings | Platform
-> = Layer.effectContext(Effect.suspend(() => Effect.flatMap(Settings, hold)))
+> = Layer.effectContext(
+  Effect.suspend(() =>
+    Effect.tap(Effect.flatMap(Settings, hold), (context) => warnIfOpen(Context.get(context, DataDirectory).path))
+  )
+)
 
 /** The same for a command that needs nothing else of the settings. */
 export const layerLockedByCommand: Layer.Layer<
@@ -65,7 +69,6 @@ const find = Effect.fnUntraced(function* ({ storage }: Chosen) {
     yield* files
       .access(path, { readable: true })
       .pipe(Effect.catchTag("PlatformError", unusable(path, "this user may not read it")))
-    yield* warnIfOpen(path)
   }
   return DataDirectory.of({ path, file: (name) => paths.join(path, name) })
 })
@@ -79,7 +82,6 @@ const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
   yield* files
     .access(path, { readable: true, writable: true })
     .pipe(Effect.catchTag("PlatformError", unusable(path, "this user may not write to it")))
-  yield* warnIfOpen(path)
   const directory = DataDirectory.of({ path, file: (name) => paths.join(path, name) })
   const { acquire } = yield* lock
   return Context.make(HeldLock, yield* acquire(directory)).pipe(Context.add(DataDirectory, directory))
@@ -98,7 +100,7 @@ const isDirectory = Effect.fnUntraced(function* (path: string) {
   if (type !== "Directory") return yield* new DataDirectoryUnusable({ path, reason: "it is not a directory" })
 })
 
-/** An existing directory is not changed behind its owner's back, only talked about. */
+/** An existing directory is not changed behind its owner's back, only talked about: by the daemon, once for each start. */
 const warnIfOpen = Effect.fnUntraced(function* (path: string) {
   const { mode } = yield* modeAndType(path)
   if (isWindows(yield* Path.Path) || (mode & 0o077) === 0) return

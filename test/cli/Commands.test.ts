@@ -397,15 +397,24 @@ describe("with a daemon", () => {
   )
 
   test(
-    "what a command logs is not part of its answer",
+    "the daemon says that others can look into its directory, and commands do not repeat it",
     Effect.gen(function* () {
       const at = yield* Program.place
       const files = yield* FileSystem.FileSystem
-      yield* Program.daemon(at)
-      yield* files.chmod(at.data, 0o755)
-      const status = yield* Program.run(at, ["status", "--json"])
-      assert.strictEqual((yield* linesOf(status.stdout)).length, 1)
-      assert.include(status.stderr, "chmod 700")
+      yield* files.makeDirectory(at.data, { mode: 0o755 })
+      const daemon = yield* Program.daemon(at)
+      assert.include(daemon.output(), "chmod 700")
+      const commands = [
+        ["status", "--json"],
+        ["threads"],
+        ["history", "main"],
+        ["verify"],
+        ["backup", join(at.home, "copy")]
+      ]
+      for (const command of commands) {
+        const { stderr } = yield* Program.run(at, command)
+        assert.notInclude(stderr, "Other users", command[0])
+      }
     })
   )
 
