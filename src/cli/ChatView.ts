@@ -5,6 +5,7 @@
 import type * as Approvals from "../approval/Approvals.ts"
 import type * as Conversations from "../conversation/Conversations.ts"
 import type * as Event from "../event/Event.ts"
+import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 import * as Plain from "./Plain.ts"
 import type { Style } from "./Style.ts"
@@ -18,6 +19,12 @@ export interface View {
   readonly partialIs: "text" | "reasoning"
   /** What of the current step's text has been shown, to tell it from the entry that repeats it. */
   readonly streamed: string
+  /** How much of the current step's reasoning has been shown, in UTF-16 code units. */
+  readonly reasoned: number
+  /** The last step that is in the log: a piece of it comes late. */
+  readonly said: { readonly turnId: Ids.TurnId; readonly step: number } | undefined
+  /** Messages that came in the middle of a step: they are printed behind it. */
+  readonly joining: ReadonlyArray<Extract<Entry.Entry, { _tag: "UserMessage" }>>
   /** The tools of the calls that run, by id of the call. */
   readonly running: ReadonlyMap<string, string>
   /** Details of calls whose result has not come, by id; the entry with the call has the last word on them. */
@@ -36,6 +43,9 @@ export const empty: View = {
   partial: "",
   partialIs: "text",
   streamed: "",
+  reasoned: 0,
+  said: undefined,
+  joining: [],
   running: new Map(),
   details: new Map(),
   questions: [],
@@ -72,18 +82,19 @@ const onEntry = (view: View, entry: Entry.Entry, style: Style): Step => {
 
 const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
   switch (entry._tag) {
-    case "UserMessage": {
-      const [rest, text] = endPartial(view, style)
-      return [rest, `${text}\n${Transcript.person(entry, style)}\n`]
-    }
+    case "UserMessage":
+      return isInStep(view)
+        ? [{ ...view, joining: [...view.joining, entry] }, ""]
+        : [view, `\n${Transcript.person(entry, style)}\n`]
     case "TurnStarted":
     case "TurnResumed":
-      return [{ ...view, turn: true, streamed: "" }, ""]
+      return beginAgain({ ...view, turn: true }, style)
     case "AssistantMessage": {
       const [rest, text] = finishText(view, entry.text, style)
       const details = new Map(rest.details)
       for (const call of entry.calls) details.set(call.callId, Transcript.detailOf(call))
-      return [{ ...rest, streamed: "", details }, text]
+      const [next, joined] = endStep({ ...rest, said: { turnId: entry.turnId, step: entry.step }, details }, style)
+      return [next, text + joined]
     }
     case "ToolResult": {
       const [rest, text] = endPartial(view, style)
@@ -91,7 +102,7 @@ const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
       return [withoutCall(rest, entry.callId), `${text}${line}\n`]
     }
     case "ModelSwitched": {
-      const [rest, text] = endPartial(view, style)
+      const [rest, text] = endStep(view, style)
       return [rest, `${text}${Transcript.switched(entry, style)}\n`]
     }
     case "Notice": {
@@ -99,7 +110,7 @@ const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
       return [{ ...rest, notice: entry.text }, text]
     }
     case "TurnEnded": {
-      const [rest, text] = endPartial(view, style)
+      const [rest, text] = endStep(view, style)
       const how = entry.state === "answered" ? "" : `${Transcript.ending(entry, style)}\n`
       return [
         { ...rest, turn: false, preparing: "", running: new Map(), details: new Map(), questions: [] },
@@ -116,7 +127,7 @@ const onEvent = (view: View, event: Event.Event, style: Style): Step => {
     case "TurnStarted":
       return [{ ...view, turn: true }, ""]
     case "ModelDelta":
-      return delta({ ...view, retry: "" }, event.kind, event.text, style)
+      return onDelta({ ...view, retry: "" }, event, style)
     case "Compaction":
       return event.notify === "off" ? [view, ""] : compaction(view, event, style)
     case "ModelRetry":
@@ -170,15 +181,45 @@ const detailOf = (call: Extract<Event.Event, { _tag: "ToolCall" }>): string => {
   return Plain.clipped(rest, Transcript.detailWidth)
 }
 
+/** A piece of the text that does not follow on what is shown is left to the entry, which has all of it. */
+const onDelta = (view: View, event: Extract<Event.Event, { _tag: "ModelDelta" }>, style: Style): Step => {
+  const { kind, offset, step, text, turnId } = event
+  if (view.said?.turnId === turnId && step <= view.said.step) return [view, ""]
+  const had = kind === "text" ? view.streamed.length : view.reasoned
+  if (kind === "text" && offset !== 0 && offset !== had) return [view, ""]
+  const [fresh, cut] = offset === 0 && had > 0 ? beginAgain(view, style) : [view, ""]
+  const [next, shown] = delta(fresh, kind, text, style)
+  return [next, cut + shown]
+}
+
+const isInStep = (view: View): boolean => view.streamed !== "" || view.reasoned > 0
+
+/** Ends what streams in, with the messages that joined it. */
+const endStep = (view: View, style: Style): Step => {
+  const [rest, text] = endPartial(view, style)
+  const joined = view.joining.map((message) => `\n${Transcript.person(message, style)}\n`)
+  return [{ ...rest, streamed: "", reasoned: 0, joining: [] }, text + joined.join("")]
+}
+
+/** What was shown of a step is not part of its answer: a daemon was started again, or the model asked again. */
+const beginAgain = (view: View, style: Style): Step => {
+  const [rest, text] = endPartial(view, style)
+  const cut = view.streamed.trim() !== "" || view.reasoned > 0 ? `${style.dim(cutOff)}\n` : ""
+  const [next, joined] = endStep(rest, style)
+  return [next, text + cut + joined]
+}
+
+const cutOff = "── cut off here; the answer begins again ──"
+
 const delta = (view: View, kind: "text" | "reasoning", text: string, style: Style): Step => {
   const [rest, before] = view.partialIs === kind ? ([view, ""] as const) : endPartial(view, style)
   const paint = kind === "reasoning" ? style.dim : (line: string) => line
   const all = rest.partial + text
   const cut = all.lastIndexOf("\n") + 1
   const whole = all.slice(0, cut)
-  const streamed = kind === "text" ? rest.streamed + text : rest.streamed
+  const grown = kind === "text" ? { streamed: rest.streamed + text } : { reasoned: rest.reasoned + text.length }
   return [
-    { ...rest, turn: true, partial: all.slice(cut), partialIs: kind, streamed },
+    { ...rest, ...grown, turn: true, partial: all.slice(cut), partialIs: kind },
     before + paint(Plain.lines(whole))
   ]
 }
@@ -219,10 +260,11 @@ export const live = (view: View, style: Style): string => {
   const calls = [...view.running].map(
     ([id, tool]) => `  ${style.dim("…")} ${tool} ${style.dim(view.details.get(id) ?? "")}`
   )
+  const joining = view.joining.map((message) => `\n${Transcript.person(message, style)}`)
   const notice = view.notice === "" ? [] : [style.dim(Plain.lines(view.notice))]
   const waiting = ["…", view.preparing, view.retry].filter((words) => words !== "").join(" ")
   const busy = view.turn && partial.length + calls.length + notice.length === 0 ? [style.dim(waiting)] : []
-  return [...partial, ...notice, ...calls, ...busy].join("\n")
+  return [...partial, ...notice, ...calls, ...busy, ...joining].join("\n")
 }
 
 /** The question to be answered now. `detail` may have several lines. */

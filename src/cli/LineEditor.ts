@@ -52,6 +52,42 @@ export const holding = (editor: Editor, text: string): Editor => {
   return { ...cleared(editor), text: characters, cursor: characters.length }
 }
 
+/**
+ * Keys that came at once, with each run of text as one key: a paste is one edit and not thousands. `pasting`: whether they
+ * came in the middle of a paste.
+ */
+export const together = (keys: ReadonlyArray<Key>, pasting: boolean): ReadonlyArray<Key> => {
+  const found: Array<Key> = []
+  let run: Array<Key> = []
+  let inPaste = pasting
+  const end = () => {
+    const [only] = run
+    if (run.length === 1 && only !== undefined) found.push(only)
+    if (run.length > 1) found.push({ ...plain, input: run.map(({ input }) => input).join("") })
+    run = []
+  }
+  for (const key of keys) {
+    if (isPasteMark(key)) inPaste = key.name === "paste-start"
+    if (!isPasteMark(key) && (inPaste ? key.input !== "" : isText(key))) run.push(key)
+    else {
+      end()
+      found.push(key)
+    }
+  }
+  end()
+  return found
+}
+
+const plain = { name: "", ctrl: false, meta: false, shift: false }
+
+export const isPasteMark = ({ name }: Key): boolean => name === "paste-start" || name === "paste-end"
+
+/** What only adds to the line. */
+const isText = ({ ctrl, input, meta, name }: Key): boolean =>
+  !ctrl && !meta && input !== "" && !isControl(input) && !commands.has(name)
+
+const commands = new Set("return enter backspace delete left right home end up down escape tab".split(" "))
+
 export const press = (editor: Editor, key: Key): readonly [Editor, Meaning] => {
   if (key.name === "paste-start") return edited({ ...editor, pasting: true })
   if (key.name === "paste-end") return edited({ ...editor, pasting: false })
@@ -162,9 +198,11 @@ const longestHistory = 500
 const insert = (editor: Editor, input: string): Editor => {
   const typed = input.replaceAll(/\r\n?/g, "\n")
   if (typed === "") return editor
-  // Composed anew, since what was typed may join the character before it.
-  const before = Width.characters(editor.text.slice(0, editor.cursor).join("") + typed)
-  return { ...editor, text: [...before, ...editor.text.slice(editor.cursor)], cursor: before.length }
+  // What was typed may join the character before it, and only that one: the line before it is not looked at again.
+  const kept = editor.text.slice(0, Math.max(0, editor.cursor - 1))
+  const added = Width.characters((editor.text[editor.cursor - 1] ?? "") + typed)
+  const before = kept.concat(added)
+  return { ...editor, text: before.concat(editor.text.slice(editor.cursor)), cursor: before.length }
 }
 
 const moveTo = (editor: Editor, cursor: number): Editor => ({

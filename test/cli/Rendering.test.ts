@@ -28,8 +28,9 @@ const about = { threadId, turnId, channel: "console", chat: "main" }
 let seq = 0
 const entry = (value: Entry): WatchItem => ({ _tag: "Entry", stored: { seq: ++seq, at: 0, entry: value } })
 const live = (event: Event): WatchItem => ({ _tag: "Live", event })
-const delta = (text: string, kind: "text" | "reasoning" = "text") =>
-  live({ _tag: "ModelDelta", ...about, step: 1, kind, offset: 0, text })
+const delta = (text: string, kind: "text" | "reasoning" = "text", offset = 0, step = 1) =>
+  live({ _tag: "ModelDelta", ...about, step, kind, offset, text })
+const more = (offset: number, text: string) => delta(text, "text", offset)
 const user = (text: string) =>
   entry({
     _tag: "UserMessage",
@@ -121,7 +122,7 @@ describe("Plain", () => {
 
 describe("the view of a thread", () => {
   it("prints a line when it is whole, and the text of a step once", () => {
-    const { printed, view } = play([user("hi"), started, delta("one\ntw"), delta("o\nthr")])
+    const { printed, view } = play([user("hi"), started, delta("one\ntw"), more(6, "o\nthr")])
     assert.strictEqual(printed, "\n› hi\none\ntwo\n")
     assert.strictEqual(ChatView.live(view, none), "thr")
     assert.isTrue(view.turn)
@@ -129,7 +130,7 @@ describe("the view of a thread", () => {
       user("hi"),
       started,
       delta("one\ntw"),
-      delta("o\nthr"),
+      more(6, "o\nthr"),
       assistant("one\ntwo\nthree"),
       ended("answered")
     ])
@@ -141,6 +142,40 @@ describe("the view of a thread", () => {
     assert.strictEqual(play([started, assistant("all of it")]).printed, "all of it\n")
     assert.strictEqual(play([started, delta("al"), assistant("all of it\n")]).printed, "all of it\n")
     assert.strictEqual(play([started, delta("else"), assistant("all of it")]).printed, "else\nall of it\n")
+  })
+
+  const resumed = entry({ _tag: "TurnResumed", turnId, attempt: 2 })
+  const again = "── cut off here; the answer begins again ──"
+
+  it("shows an answer that was cut off and began again as two, and the second of them once", () => {
+    const whole = [delta("one t"), more(5, "wo\n"), assistant("one two\n")]
+    const printed = `one\none tw\n${again}\none two\n`
+    const cut = [started, delta("one\none t"), more(9, "w")]
+    // A daemon that was started again goes on with the turn.
+    assert.strictEqual(play([...cut, resumed, ...whole]).printed, printed)
+    // A request that failed in the middle, or a piece from the beginning that nothing announced.
+    assert.strictEqual(play([...cut, ...whole]).printed, printed)
+    assert.strictEqual(play([started, delta(" \n"), ...whole]).printed, " \none two\n")
+    const thought = [started, delta("hm", "reasoning"), resumed, delta("hm so", "reasoning"), ...whole]
+    assert.strictEqual(play(thought).printed, `hm\n${again}\nhm so\none two\n`)
+  })
+
+  it("leaves to the log what does not follow on what is shown", () => {
+    const late = [started, delta("one "), more(9, "four"), assistant("one two, four")]
+    assert.strictEqual(play(late).printed, "one two, four\n")
+    assert.strictEqual(play([started, more(4, "two"), assistant("one two")]).printed, "one two\n")
+    assert.strictEqual(play([started, assistant("one"), delta("one"), more(3, "!")]).printed, "one\n")
+  })
+
+  it("does not break up an answer that streams in with a message that joins the turn", () => {
+    const { printed, view } = play([started, delta("one t"), user("wait"), more(5, "wo")])
+    assert.strictEqual(printed, "")
+    assert.strictEqual(ChatView.live(view, none), "one two\n\n› wait")
+    const items = [started, delta("one\ntwo\nth"), user("wait"), user("and"), more(10, "ree\nf"), more(15, "our")]
+    const said = "one\ntwo\nthree\nfour\n"
+    assert.strictEqual(play([...items, assistant("one\ntwo\nthree\nfour")]).printed, `${said}\n› wait\n\n› and\n`)
+    assert.strictEqual(play([...items, ended("stopped")]).printed, `${said}\n› wait\n\n› and\n[stopped]\n`)
+    assert.strictEqual(play([started, assistant("one"), user("wait")]).printed, "one\n\n› wait\n")
   })
 
   it("keeps reasoning apart from the answer", () => {
@@ -475,6 +510,34 @@ describe("LineEditor", () => {
     const [next, meaning] = LineEditor.press(pasted, key("return", "\r"))
     assert.deepStrictEqual(meaning, { _tag: "Submitted", text: "one\ntwo" })
     assert.strictEqual(LineEditor.textOf(next), "")
+  })
+
+  it("takes in what comes at once as one edit, and does what it would do key by key", () => {
+    const pasted = [
+      key("paste-start"),
+      ...letters("y".repeat(15_000)),
+      key("return", "\r"),
+      ...letters("n 🙂"),
+      key("paste-end")
+    ]
+    assert.strictEqual(LineEditor.together(pasted, false).length, 3)
+    assert.strictEqual(LineEditor.together(pasted.slice(1, -1), true).length, 1)
+    const mixed = [...letters("ab"), key("left"), ...letters("cd"), control("a"), ...letters("e"), key("return", "\r")]
+    assert.deepStrictEqual(
+      LineEditor.together(mixed, false).map(({ input, name }) => [name, input]),
+      [
+        ["", "ab"],
+        ["left", ""],
+        ["", "cd"],
+        ["a", ""],
+        ["e", "e"],
+        ["return", "\r"]
+      ]
+    )
+    for (const keys of [mixed.slice(0, -1), pasted]) {
+      const once = type(LineEditor.empty, LineEditor.together(keys, false))
+      assert.deepStrictEqual(once, type(LineEditor.empty, keys))
+    }
   })
 
   it("remembers what was sent, and what was being typed", () => {
