@@ -70,7 +70,10 @@ export interface Abortable {
 export interface SendOptions extends Abortable {
   /** `channel:chat`, for example `rpc:support-17`. A new name is a new thread. */
   readonly thread: string
-  /** The sender's own id of the message, at most 200 characters. */
+  /**
+   * The sender's own id of the message, at most 200 characters. What has the same id is taken once, so that a message whose
+   * sending failed as `unreachable`, of which nobody knows whether it was taken, can be sent again.
+   */
   readonly id?: string | undefined
   /** Images, PDF files and texts that come with it. What the content of each is decides, whatever it is called. */
   readonly attachments?:

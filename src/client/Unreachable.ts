@@ -19,6 +19,12 @@ export const answered = (status: number): RpcClientError =>
 /** The token is not the daemon's. */
 export const isTokenRefused = (error: RpcClientError): boolean => statusOf(error) === 401
 
+/** Whether what was asked for may have been done although the call failed with this. */
+export const isUnsure = (error: { readonly message: string }): boolean =>
+  isRpcClientError(error) && !isRefusal(error) && error.reason._tag !== "SocketOpenError"
+
+const isRpcClientError = Schema.is(RpcClientError)
+
 /** The daemon took the call and does not answer. */
 export const isSilence = (error: RpcClientError): boolean =>
   error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent

@@ -101,7 +101,7 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.shows("The daemon is away")
         yield* terminal.type("what is 5+6?")
         yield* terminal.press("Enter")
-        yield* terminal.shows("Not sent: ")
+        yield* terminal.shows("Not known whether it was taken: ")
         // What could not be sent stands in the line again.
         yield* terminal.shows("\n› what is 5+6?")
         yield* files.remove(join(at.data, "endpoint.json"))
@@ -116,6 +116,61 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.ended
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
+  )
+
+  it.live(
+    "draws a long paste when all of it is there, and not piece by piece",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* Program.place
+        const files = yield* FileSystem.FileSystem
+        const terminal = yield* Tmux.start(at, ["chat"], { columns: 100, rows: 24 })
+        yield* terminal.shows("\n›")
+        const sent = join(at.home, "sent")
+        yield* terminal.record(sent)
+        yield* terminal.paste(`${"x".repeat(15_000)}END`)
+        yield* terminal.shows("END")
+        const drawings = (yield* files.readFileString(sent)).split("\u001b[?25l").length - 1
+        assert.isAtLeast(drawings, 1)
+        // Where nothing else happens it is one.
+        assert.isAtMost(drawings, 3)
+        yield* terminal.press("C-u", "C-d")
+        yield* terminal.ended
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+
+  it.live(
+    "a message that the daemon took while it stood still is not taken twice when it is sent again",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* Program.place
+        const { process } = yield* Program.daemon(at)
+        const terminal = yield* Tmux.start(at, ["chat"], { columns: 100, rows: 24 })
+        yield* terminal.type("what is 3+4?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("for what I understand.)")
+        process.kill("SIGSTOP")
+        yield* terminal.type("what is 5+6?")
+        yield* terminal.press("Enter")
+        yield* terminal.shows("Not known whether it was taken")
+        yield* terminal.shows("\n› what is 5+6?")
+        process.kill("SIGCONT")
+        yield* terminal.shows("5+6 = 11")
+        yield* terminal.gone("The daemon is away")
+        yield* terminal.press("Enter")
+        const after = yield* terminal.shows("not sent twice")
+        assert.strictEqual(after.split("5+6 = 11").length, 2, after)
+        const history = yield* Program.run(at, ["history", "main", "--json"])
+        assert.strictEqual(history.stdout.split('"_tag":"UserMessage"').length, 3, history.stdout)
+        // Said again on purpose, it is a new message.
+        yield* terminal.type("what is 5+6?")
+        yield* terminal.press("Enter")
+        yield* Effect.repeat(terminal.screen(), { until: (shown) => shown.split("5+6 = 11").length === 3 })
+        yield* terminal.press("C-d")
+        yield* terminal.ended
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    90_000
   )
 })
 

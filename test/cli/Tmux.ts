@@ -11,6 +11,8 @@ export interface Terminal {
   readonly press: (...keys: ReadonlyArray<string>) => Effect.Effect<void>
   readonly type: (text: string) => Effect.Effect<void>
   readonly paste: (text: string) => Effect.Effect<void>
+  /** Writes all that the program sends to the terminal from now on into a file. */
+  readonly record: (path: string) => Effect.Effect<void>
   readonly resize: (columns: number, rows: number) => Effect.Effect<void>
   /** What is on the screen, without trailing blank lines. `colours` keeps the escape sequences. */
   readonly screen: (options?: { readonly colours: boolean }) => Effect.Effect<string>
@@ -56,6 +58,7 @@ export const start = Effect.fnUntraced(function* (
     press: (...keys) => Effect.asVoid(tmux("send-keys", "-t", "chat", ...keys)),
     type: (text) => Effect.asVoid(tmux("send-keys", "-t", "chat", "-l", text)),
     paste: (text) => Effect.andThen(tmux("set-buffer", text), Effect.asVoid(tmux("paste-buffer", "-p", "-t", "chat"))),
+    record: (path) => Effect.asVoid(tmux("pipe-pane", "-t", "chat", `cat > '${path}'`)),
     resize: (columns, rows) =>
       Effect.asVoid(tmux("resize-window", "-t", "chat", "-x", String(columns), "-y", String(rows))),
     screen,

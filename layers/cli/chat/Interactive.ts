@@ -5,6 +5,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
@@ -19,6 +20,7 @@ import * as Beginning from "../../../src/cli/Beginning.ts"
 import * as ChatScreen from "../../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
 import * as LineEditor from "../../../src/cli/LineEditor.ts"
+import * as Outgoing from "../../../src/cli/Outgoing.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as SlashCommand from "../../../src/cli/SlashCommand.ts"
@@ -29,6 +31,7 @@ import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../../src/client/Unreachable.ts"
 import type * as Watch from "../../../src/client/Watch.ts"
 import type { WatchItem } from "../../../src/conversation/Conversations.ts"
+import * as Ids from "../../../src/Ids.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Entry from "../../../src/thread/Entry.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
@@ -44,8 +47,8 @@ type Happening =
   /** Whole lines to print. */
   | { readonly _tag: "Print"; readonly text: string }
   | { readonly _tag: "Note"; readonly text: string }
-  /** A message that the daemon did not take. */
-  | { readonly _tag: "NotSent"; readonly text: string; readonly why: string }
+  /** A message that the daemon did not say that it has. `unsure`: it may have it. */
+  | { readonly _tag: "NotSent"; readonly message: Outgoing.Message; readonly why: string; readonly unsure: boolean }
   | { readonly _tag: "Resized" }
   | { readonly _tag: "Gone"; readonly why: string }
   | { readonly _tag: "Closed" }
@@ -56,6 +59,7 @@ interface State {
   view: ChatView.View
   editor: LineEditor.Editor
   note: string
+  unconfirmed: ReadonlyArray<Outgoing.Message>
   /** When the question that is shown appeared. */
   askedAt: number
   /** When Ctrl+C was pressed last. */
@@ -93,6 +97,7 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     view: ChatView.empty,
     editor: LineEditor.empty,
     note: "",
+    unconfirmed: [],
     askedAt: 0,
     interruptedAt: Number.NEGATIVE_INFINITY,
     over: false
@@ -153,26 +158,43 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     yield* follow(thread, client.watch({ thread, from, onCut }))
   })
 
-  /** What could not be sent is not lost: it stands in the line again, unless something else does by now. */
-  const send = Effect.fnUntraced(function* (text: string) {
-    const { thread } = state
+  /**
+   * What could not be sent is not lost: it stands in the line again, unless something else does by now. It keeps its id, since
+   * the daemon may have it though the answer was lost.
+   */
+  const send = Effect.fnUntraced(function* (typed: Outgoing.Typed) {
+    const message = { thread: state.thread, ...typed }
     const watched = yield* FiberHandle.get(watching)
-    if (watched._tag === "Some") {
-      return yield* client.Send({ thread, text }).pipe(
-        Effect.asVoid,
-        Effect.catch((error) => tell({ _tag: "NotSent", text, why: describe(error) }))
-      )
-    }
-    const taken = yield* Deferred.make<boolean>()
-    yield* follow(
-      thread,
-      client.sendAndWatch({ thread, text }, { onCut }).pipe(
-        Stream.tap((item) => (item._tag === "Accepted" ? Deferred.succeed(taken, true) : Effect.void)),
-        Stream.ensuring(Deferred.succeed(taken, false))
+    yield* Effect.suspend((): Effect.Effect<{ readonly duplicate: boolean }, Watch.SendError> =>
+      watched._tag === "Some" ? client.Send(message) : sendAndFollow(message)
+    ).pipe(
+      Effect.flatMap(({ duplicate }) => (duplicate ? print(`${style.dim(Outgoing.takenBefore)}\n`) : Effect.void)),
+      Effect.catch((error) =>
+        tell({ _tag: "NotSent", message, why: describe(error), unsure: Unreachable.isUnsure(error) })
       )
     )
-    if (!(yield* Deferred.await(taken))) yield* tell({ _tag: "NotSent", text, why: "see above" })
   }, sending.withPermit)
+
+  /** What was typed, under a new id, or under the one that it has when it is being sent again. */
+  const typed = Effect.fnUntraced(function* (text: string) {
+    const before = Outgoing.find(state.unconfirmed, state.thread, text)
+    state.unconfirmed = state.unconfirmed.filter((message) => message !== before)
+    return before ?? { text, externalId: yield* Ids.makeMessageId }
+  })
+
+  const sendAndFollow = Effect.fnUntraced(function* (message: Outgoing.Message) {
+    const taken = yield* Deferred.make<TroupeRpcs.Accepted, Watch.SendError>()
+    const items = client.sendAndWatch(message, { onCut }).pipe(
+      Stream.tap((item) => (item._tag === "Accepted" ? Deferred.succeed(taken, item) : Effect.void)),
+      // A failure to send is told by who waits for it, and any later one by who follows.
+      Stream.catch((error) =>
+        Stream.unwrap(Effect.map(Deferred.fail(taken, error), (unsent) => (unsent ? Stream.empty : Stream.fail(error))))
+      ),
+      Stream.onExit((exit) => (Exit.isFailure(exit) ? Deferred.failCause(taken, exit.cause) : Effect.void))
+    )
+    yield* follow(message.thread, items)
+    return yield* Deferred.await(taken)
+  })
 
   const command = Effect.fnUntraced(function* (text: string, parsed: SlashCommand.SlashCommand) {
     yield* print(`${style.dim(Plain.line(text))}\n`)
@@ -250,7 +272,7 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
       case "Submitted": {
         const parsed = SlashCommand.parse(meaning.text)
         const text = meaning.text.startsWith("//") ? meaning.text.slice(1) : meaning.text
-        yield* background(parsed === undefined ? send(text) : command(meaning.text, parsed))
+        yield* background(parsed === undefined ? send(yield* typed(text)) : command(meaning.text, parsed))
         return ""
       }
       case "Interrupted":
@@ -302,8 +324,10 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
         })
       case "NotSent":
         return Effect.sync(() => {
-          if (state.editor.text.length === 0) state.editor = LineEditor.holding(state.editor, happening.text)
-          return `${style.bad(`Not sent: ${Plain.lines(happening.why)}`)}\n`
+          const restored = state.editor.text.length === 0
+          if (restored) state.editor = LineEditor.holding(state.editor, happening.message.text)
+          state.unconfirmed = [...state.unconfirmed, happening.message]
+          return `${style.bad(Outgoing.words(Plain.lines(happening.why), { restored, unsure: happening.unsure }))}\n`
         })
       case "Gone":
         return Effect.succeed(`${style.bad(Plain.lines(happening.why))}\n`)
@@ -322,7 +346,12 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
   const resizes = yield* terminal.size
   yield* keyboard.ready
   yield* Stream.fromQueue(keyboard.pressed).pipe(
-    Stream.runForEach(({ at, key }) => tell({ _tag: "Key", key, at })),
+    Stream.runForEachArray((keys) =>
+      Queue.offerAll(
+        happenings,
+        keys.map(({ at, key }) => ({ _tag: "Key", key, at }) as const)
+      )
+    ),
     Effect.andThen(tell({ _tag: "Closed" })),
     Effect.forkScoped
   )
@@ -334,11 +363,34 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
   while (!state.over) {
     const batch = yield* Queue.takeAll(happenings)
     let text = ""
-    for (const happening of batch) text += yield* take(happening)
+    for (const happening of state.view.questions.length === 0 ? typedTogether(batch, state.editor) : batch) {
+      text += yield* take(happening)
+    }
+    // A paste is drawn when all of it is there.
+    if (text === "" && state.editor.pasting && batch.every(({ _tag }) => _tag === "Key")) continue
     const size = { columns: yield* screen.columns, height: yield* screen.height }
     yield* screen.show(Width.wrap(text, size.columns - 1).join("\n"), ChatScreen.block(state, size, style))
   }
 })
+
+/** The happenings, with keys that came one right behind the other put together as far as they are text. */
+const typedTogether = (happenings: ReadonlyArray<Happening>, { pasting }: LineEditor.Editor) => {
+  const found: Array<Happening> = []
+  let keys: Array<LineEditor.Key> = []
+  let inPaste = pasting
+  for (const [index, happening] of happenings.entries()) {
+    if (happening._tag !== "Key") {
+      found.push(happening)
+      continue
+    }
+    keys.push(happening.key)
+    if (happenings[index + 1]?._tag === "Key") continue
+    found.push(...LineEditor.together(keys, inPaste).map((key) => ({ _tag: "Key", key, at: happening.at }) as const))
+    inPaste = keys.findLast(LineEditor.isPasteMark)?.name === "paste-start"
+    keys = []
+  }
+  return found
+}
 
 /** How many entries of a thread one sees when one comes to it, and a few more for the sake of whole turns. */
 const opening = 20

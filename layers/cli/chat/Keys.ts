@@ -38,19 +38,24 @@ export const keyboard = Effect.fnUntraced(function* (from: Terminal) {
   const givenUp = yield* Deferred.make<void>()
   let ready = false
   let pasting = false
-  const take = Effect.fnUntraced(function* (input: UserInput) {
+  const read = (input: UserInput): Key => {
     const key = toKey(input)
     if (key.name === "paste-start") pasting = true
     if (key.name === "paste-end") pasting = false
-    if (!ready && key.ctrl && key.name === "c") yield* Deferred.succeed(givenUp, undefined)
-    const isEnter = !ready && !pasting && key.name === "enter"
-    yield* Queue.offer(pressed, {
-      key: isEnter ? { ...key, name: "return" } : key,
-      at: yield* Monotonic.millis
-    })
+    return !ready && !pasting && key.name === "enter" ? { ...key, name: "return" } : key
+  }
+  // What comes at once, such as a paste, is handed on at once.
+  const take = Effect.fnUntraced(function* (inputs: ReadonlyArray<UserInput>) {
+    const keys = inputs.map(read)
+    if (!ready && keys.some((key) => key.ctrl && key.name === "c")) yield* Deferred.succeed(givenUp, undefined)
+    const at = yield* Monotonic.millis
+    yield* Queue.offerAll(
+      pressed,
+      keys.map((key) => ({ key, at }))
+    )
   })
   yield* Stream.fromQueue(yield* from.readInput).pipe(
-    Stream.runForEach(take),
+    Stream.runForEachArray(take),
     Effect.andThen(Queue.end(pressed)),
     Effect.forkScoped
   )
