@@ -27,14 +27,18 @@ export const make = Effect.gen(function* () {
 
   /**
    * The reply each time that it has changed; the last one is the whole answer. Fails with how the turn ended if it was not
-   * answered. `stopWhenLeft`: a client that goes away takes its turn with it, if that has begun.
+   * answered. Without `live`, it holds what the log holds and nothing else. `stopWhenLeft`: a client that goes away takes its turn
+   * with it, if that has begun.
    */
-  const follow = (accepted: Accepted, stopWhenLeft: boolean): { readonly replies: Replies; readonly left: Left } => {
+  const follow = (
+    accepted: Accepted,
+    { live, stopWhenLeft }: How
+  ): { readonly replies: Replies; readonly left: Left } => {
     let last = Reply.start(accepted.messageId)
     const replies = Following.from(conversations, accepted, accepted.quiet).pipe(
       Stream.mapError(() => Problem.unavailable),
       Stream.map((item): Seen => {
-        last = Reply.next(last, item)
+        if (live || item._tag === "Entry") last = Reply.next(last, item)
         return { item, reply: last }
       }),
       Stream.takeUntilEffect((seen) => isOver(accepted, seen)),
@@ -55,6 +59,11 @@ export const make = Effect.gen(function* () {
   }
   return follow
 })
+
+interface How {
+  readonly live: boolean
+  readonly stopWhenLeft: boolean
+}
 
 /** Told how the response to the client ended. */
 export type Left = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>

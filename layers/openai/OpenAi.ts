@@ -39,7 +39,12 @@ const make = Effect.gen(function* () {
         })
         const created = Math.floor(accepted.acceptedAt / 1000)
         const stopWhenLeft = (yield* Http.header("x-troupe-stop-on-disconnect"))?.toLowerCase() === "true"
-        const response = yield* respond({ asked, accepted, created, ...follow(accepted, stopWhenLeft) })
+        const response = yield* respond({
+          asked,
+          accepted,
+          created,
+          ...follow(accepted, { live: asked.stream, stopWhenLeft })
+        })
         return HttpServerResponse.setHeaders(response, noted(asked, accepted))
       })
     )
@@ -54,7 +59,6 @@ const make = Effect.gen(function* () {
     )
 
   const model = (name: string) => ({ id: name, object: "model", created: 0, owned_by: "troupe" })
-  const notFound = Http.refuse(Problem.notFound(null, "There is nothing at this address.", "not_found"))
 
   yield* router.add("POST", "/v1/chat/completions", route(ChatCompletions.read, chat))
   yield* router.add("POST", "/v1/responses", route(Responses.read, responses))
@@ -86,7 +90,6 @@ const make = Effect.gen(function* () {
     "/v1/responses/:id",
     stored((response) => response.remove)
   )
-  yield* router.add("*", "/v1/*", notFound)
 })
 
 /** The routes, on the router of the server. */

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Settings } from "../../src/config/Settings.ts"
@@ -13,6 +14,7 @@ import * as Problem from "../../src/openai/Problem.ts"
 import * as Access from "../../src/rpc/Access.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import * as Http from "../openai/Http.ts"
 import * as Address from "./Address.ts"
 import * as Authentication from "./Authentication.ts"
 import * as Limits from "./Limits.ts"
@@ -46,7 +48,7 @@ export const layer = HttpRouter.middleware(
         if (Number(headers["content-length"] ?? 0) > Limits.requestBytes) {
           return share(refuse(request, 413, `a request may have ${Limits.requestBytes} bytes`), origin)
         }
-        return share(yield* routes, origin)
+        return share(yield* orNotFound(request, routes), origin)
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, Limits.requestSize))
   }),
   { global: true }
@@ -62,6 +64,20 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): string | undefin
   const offered = request.headers["sec-websocket-protocol"]
   return sent ?? (offered === undefined ? undefined : Wire.tokenOfSubprotocols(offered))
 }
+
+/** What the router has no route for: one that is not there, and an address that spells no text. */
+const orNotFound = <E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  routes: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.catchIf(
+    routes,
+    (error) => isNotFound(error) && request.url.startsWith(Wire.openAiPrefix),
+    () => Effect.succeed(Http.refuse(Problem.nothingHere))
+  )
+
+const isNotFound = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
 /** Each of the interfaces has its own form of a refusal. */
 const refuse = (request: HttpServerRequest.HttpServerRequest, status: number, reason: string) =>

@@ -37,6 +37,9 @@ export const invalid = (param: string | null, detail: string, code: string | nul
 export const notFound = (param: string | null, detail: string, code: string): Problem =>
   new Problem({ status: 404, type: "invalid_request_error", detail, code, param, retry: false })
 
+/** The path is none of the endpoint's. */
+export const nothingHere: Problem = notFound(null, "There is nothing at this address.", "not_found")
+
 export const conflict = (param: string | null, detail: string, code: string): Problem =>
   new Problem({ status: 409, type: "invalid_request_error", detail, code, param, retry: false })
 

@@ -105,6 +105,12 @@ describe("what is refused", () => {
         assert.strictEqual(missing.status, 404, path)
         assert.strictEqual(missing.json.error.code, "not_found", path)
       }
+      // No spelling of any character.
+      for (const path of ["/v1/models/%zz", "/v1/models/%ff", "/v1/models/%", "/v1/responses/%zz", "/v1/%zz"]) {
+        const misspelt = yield* send(path)
+        assert.strictEqual(misspelt.status, 404, path)
+        assert.strictEqual(misspelt.json?.error.code, "not_found", path)
+      }
       const model = yield* send("/v1/models/gpt-5")
       assert.strictEqual(model.status, 404)
       assert.strictEqual(model.json.error.code, "model_not_found")

@@ -80,6 +80,18 @@ describe("a stream", () => {
   )
 })
 
+describe("an answer in one piece", () => {
+  it.live("is what the log holds, the first time as well", () =>
+    Effect.gen(function* () {
+      const ask = chat([user("go")], {}, { "idempotency-key": "in-one-piece" })
+      const first = content(yield* ask)
+      assert.strictEqual(first, content(yield* ask))
+      assert.isTrue(first.isWellFormed())
+      assert.notInclude(first, "\u0000")
+    }).pipe(Effect.provide(Endpoint.layer({ scripts: [[ScriptedModel.text("a\ud800b\u0000c")]] })))
+  )
+})
+
 describe("an agent's own tools", () => {
   const scripts = [
     [ScriptedModel.text("Let me see. "), ScriptedModel.toolCall("echo", { text: "hi" })],
