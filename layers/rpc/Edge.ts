@@ -11,49 +11,65 @@ import type * as RpcServer from "effect/rpc/RpcServer"
 import * as Ids from "../../src/Ids.ts"
 import * as Message from "../../src/rpc/Message.ts"
 import * as Payload from "../../src/rpc/Payload.ts"
+import type * as UnderWay from "./UnderWay.ts"
 
 type Protocol = RpcServer.Protocol["Service"]
 type Exit = RpcMessage.ResponseExitEncoded["exit"]
 
-/** The same protocol, with typed errors in place of the server's own defects. */
-export const wrap = (protocol: Protocol): Protocol => ({
+/** The same protocol, with typed errors in place of the server's own defects. It tells `underWay` of the calls. */
+export const wrap = (protocol: Protocol, underWay: UnderWay.UnderWay): Protocol => ({
   ...protocol,
   run: (write) =>
     protocol.run((clientId, message) => {
-      const refused = refusalOf(message)
+      const refused = refusalOf(message) ?? begin(underWay, clientId, message)
       if (refused === undefined) return write(clientId, message)
       const exit = { _tag: "Failure", cause: [{ _tag: "Fail", error: invalid(refused.problem) }] } satisfies Exit
-      return refused.silent
-        ? Effect.void
-        : protocol.send(clientId, { _tag: "Exit", requestId: refused.requestId, exit })
+      return protocol.send(clientId, { _tag: "Exit", requestId: refused.requestId, exit })
     }),
   send: (clientId, response, transferables) => {
     if (response._tag === "Defect" && typeof response.defect !== "string") {
       return protocol.send(clientId, { ...response, defect: "The message cannot be understood." })
     }
-    if (response._tag !== "Exit" || response.exit._tag !== "Failure") {
-      return protocol.send(clientId, response, transferables)
-    }
-    return Effect.flatMap(withoutDefects(response.exit), (exit) => protocol.send(clientId, { ...response, exit }))
+    if (response._tag !== "Exit") return protocol.send(clientId, response, transferables)
+    const sent =
+      response.exit._tag === "Success"
+        ? protocol.send(clientId, response, transferables)
+        : Effect.flatMap(withoutDefects(response.exit), (exit) => protocol.send(clientId, { ...response, exit }))
+    return Effect.ensuring(
+      sent,
+      Effect.sync(() => underWay.end(clientId, String(response.requestId)))
+    )
   }
 })
 
 interface Refused {
   readonly requestId: string
   readonly problem: string
-  /** Nobody waits for an answer. */
-  readonly silent: boolean
 }
 
 const refusalOf = (message: RpcMessage.FromClientEncoded): Refused | undefined => {
   const line: unknown = message
   if (Message.isMalformed(line)) {
-    return { requestId: String(line.requestId), problem: `The line ${line.problem}`, silent: false }
+    return { requestId: String(line.requestId), problem: `The line ${line.problem}` }
   }
   if (message._tag !== "Request") return undefined
-  const problem = Payload.problemOf(message.tag, message.payload)
-  if (problem === undefined) return undefined
-  return { requestId: String(message.id), problem, silent: message.isNotification === true }
+  const problem = isSilent(message) ? silent : Payload.problemOf(message.tag, message.payload)
+  return problem === undefined ? undefined : { requestId: String(message.id), problem }
+}
+
+/** Its end would not show, and so not how many of them are under way. */
+const isSilent = (request: RpcMessage.RequestEncoded) => request.discard === true || request.isNotification === true
+const silent = "Every call is answered: leave out discard or isNotification."
+
+const begin = (
+  underWay: UnderWay.UnderWay,
+  clientId: number,
+  message: RpcMessage.FromClientEncoded
+): Refused | undefined => {
+  if (message._tag !== "Request") return undefined
+  const id = String(message.id)
+  const refused = underWay.begin(clientId, id)
+  return refused && { requestId: refused.sameId ? "" : id, problem: refused.problem }
 }
 
 const withoutDefects = Effect.fnUntraced(function* (exit: Extract<Exit, { readonly _tag: "Failure" }>) {

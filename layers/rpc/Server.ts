@@ -17,6 +17,7 @@ import { Settings } from "../../src/config/Settings.ts"
 import { TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
 import * as OpenAi from "../openai/OpenAi.ts"
+import * as Answers from "./Answers.ts"
 import * as Authentication from "./Authentication.ts"
 import * as Body from "./Body.ts"
 import * as Edge from "./Edge.ts"
@@ -26,6 +27,8 @@ import * as Health from "./Health.ts"
 import * as Limits from "./Limits.ts"
 import * as Lines from "./Lines.ts"
 import * as Metrics from "./Metrics.ts"
+import * as UnderWay from "./UnderWay.ts"
+import * as Unread from "./Unread.ts"
 
 /** The address cannot be listened on. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
@@ -88,29 +91,24 @@ const rpc = Layer.effectDiscard(
       // A client that reads slowly holds back what is read for it; over a WebSocket it acknowledges each piece.
       RpcServer.makeProtocolWithHttpEffect({ streamBufferSize: 2 }),
       RpcSerialization.RpcSerialization,
-      Body.endsLines
+      Lines.tolerant
     )
     const overWebSocket = yield* Effect.updateService(
       RpcServer.makeProtocolWithHttpEffectWebsocket,
       RpcSerialization.RpcSerialization,
-      (serialization) => Lines.tolerant(serialization, Limits.requestBytes)
+      Lines.tolerant
     )
-    for (const { protocol } of [overHttp, overWebSocket]) {
-      yield* RpcServer.make(TroupeRpcs, { disableFatalDefects: true }).pipe(
-        Effect.provideService(RpcServer.Protocol, Edge.wrap(protocol)),
-        Effect.forkScoped
-      )
+    for (const protocol of [yield* Answers.unhurried(overHttp.protocol), overWebSocket.protocol]) {
+      const underWay = UnderWay.make()
+      yield* RpcServer.make(TroupeRpcs, {
+        disableFatalDefects: true,
+        onDisconnect: (connection) => Effect.sync(() => underWay.forget(connection))
+      }).pipe(Effect.provideService(RpcServer.Protocol, Edge.wrap(protocol, underWay)), Effect.forkScoped)
     }
     yield* router.add("POST", Wire.httpPath, Body.guard(overHttp.httpEffect))
-    yield* router.add("GET", Wire.webSocketPath, onlyUpgrades(overWebSocket.httpEffect))
+    yield* router.add("GET", Wire.webSocketPath, onlyUpgrades(Unread.bounded(overWebSocket.httpEffect)))
   })
-).pipe(
-  Layer.provide([
-    Handlers.layer,
-    Authentication.layer,
-    RpcSerialization.layerNdjsonWith({ maxBufferSize: Limits.requestBytes })
-  ])
-)
+).pipe(Layer.provide([Handlers.layer, Authentication.layer, RpcSerialization.layerNdjson]))
 
 const onlyUpgrades = <E, R>(upgrade: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>

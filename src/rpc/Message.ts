@@ -23,8 +23,8 @@ const Message = Schema.Union([
 ])
 
 /** A line that is no message. `requestId` is empty when it names no call. */
-export const Malformed = Schema.TaggedStruct("Malformed", { requestId: Id, problem: Schema.String })
-export type Malformed = typeof Malformed.Type
+const Malformed = Schema.TaggedStruct("Malformed", { requestId: Id, problem: Schema.String })
+type Malformed = typeof Malformed.Type
 
 export const isMalformed = Schema.is(Malformed)
 
@@ -41,7 +41,7 @@ export const read = (line: string): unknown => {
 export const callOf = (message: unknown): string | undefined =>
   isMessage(message) && message._tag === "Request" ? String(message.id) : undefined
 
-export const malformed = (problem: string, requestId: typeof Id.Type = ""): Malformed =>
+const malformed = (problem: string, requestId: typeof Id.Type = ""): Malformed =>
   Malformed.make({ requestId, problem })
 
 /** What a call looks like. */

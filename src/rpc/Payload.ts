@@ -11,10 +11,11 @@ import { TroupeRpcs } from "./TroupeRpcs.ts"
 /** Judges the payload of the call `tag`, as it came over the wire. Undefined when nothing is wrong with it. */
 export const problemOf = (tag: string, payload: unknown): string | undefined => {
   const judge = judges.get(tag) ?? make(tag)
-  return judge === undefined
-    ? `tag: Expected the name of a call.${SchemaProblem.didYouMean(tag, [...TroupeRpcs.requests.keys()])}`
-    : judge(payload)
+  return judge === undefined ? unknownCall(tag, [...TroupeRpcs.requests.keys()]) : judge(payload)
 }
+
+const unknownCall = (tag: string, calls: ReadonlyArray<string>): string =>
+  `tag: Expected the name of a call.${SchemaProblem.didYouMean(tag, calls)} The calls are ${calls.join(", ")}.`
 
 const judgeOf = (schema: Schema.Constraint) => {
   const codec = Schema.toCodecJson(schema)

@@ -1,3 +1,4 @@
+import * as NodeWS from "@effect/platform-node/NodeWS"
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -6,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Limits from "../../layers/rpc/Limits.ts"
 import * as Server from "../../layers/rpc/Server.ts"
 import { TroupeClient } from "../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../src/client/Unreachable.ts"
@@ -330,9 +332,7 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
         // A watch that is under way all the while.
         send(call("w", "Watch", { thread: "console:ws", from: 1 }))
         for (const [index, line] of bad.entries()) send(`${line}\n${call(`s${index}`, "Tools", null)}`)
-        // A line in pieces, longer than any may be, and one after it.
-        for (let piece = 0; piece < 9; piece++) send("x".repeat(1024 * 1024))
-        send(`\n${call("k", "Send", { thread: "console:ws", text: "hi", externalld: "1" })}`)
+        send(call("k", "Send", { thread: "console:ws", text: "hi", externalld: "1" }))
         send(call("last", "Status", null))
       })
       const text = lines.join("\n")
@@ -352,11 +352,172 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
       const exits = lines.filter((line) => line.includes(`"Exit"`))
       const about = (id: string) => exits.filter((line) => line.includes(`"requestId":"${id}"`))
       for (const index of bad.keys()) assert.include(about(`s${index}`)[0], `"Success"`, bad[index]?.slice(0, 80))
-      assert.strictEqual(about("").length + about("b").length, bad.length + 1)
+      assert.strictEqual(about("").length + about("b").length, bad.length)
       for (const line of [...about(""), ...about("b"), ...about("k")]) assert.include(line, `"_tag":"InvalidRequest"`)
-      assert.include(about("").at(-1), "more than 8388608 characters")
       assert.include(about("k")[0], "Did you mean externalId?")
       assert.include(about("last")[0], `"Success"`)
+    })
+  )
+
+  const lineOf = (id: string, tag: string, payload: unknown, more: object = {}) =>
+    `${JSON.stringify({ _tag: "Request", id, tag, payload, headers: inner, ...more })}\n`
+  const exitsOf = (lines: ReadonlyArray<string>, id: string) =>
+    lines.filter((line) => line.includes(`"Exit"`) && line.includes(`"requestId":"${id}"`))
+
+  it.effect("the end of a message of a WebSocket is the end of its last line", () =>
+    Effect.gen(function* () {
+      const url = yield* TestServer.url
+      const lines = yield* webSocket(url, (send) => {
+        send(lineOf("first", "Tools", null).trimEnd())
+        // No part of the call after it.
+        send(`{"_tag":"Request",`)
+        send(`${lineOf("second", "Tools", null)}\r\n\n${lineOf("last", "Status", null).trimEnd()}`)
+      })
+      for (const id of ["first", "second", "last"]) assert.include(exitsOf(lines, id)[0], `"Success"`, id)
+      assert.include(exitsOf(lines, "")[0], "is no JSON")
+    })
+  )
+
+  it.effect("an id that has a call under way is refused, and the calls that are under way go on", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const url = yield* TestServer.url
+      yield* post(asked("Send", { thread: "console:same", text: "one" }, inner))
+      const before = stage.accepted.length
+      const lines = yield* webSocket(url, (send) => {
+        send(lineOf("w", "Watch", { thread: "console:same", from: 1 }))
+        send(lineOf("w", "Send", { thread: "console:same", text: "not to be accepted" }))
+        send(`${JSON.stringify({ _tag: "Interrupt", requestId: "w" })}\n`)
+        send(lineOf("last", "Status", null))
+      })
+      assert.lengthOf(exitsOf(lines, ""), 1)
+      assert.include(exitsOf(lines, "")[0], `"_tag":"InvalidRequest"`)
+      assert.include(exitsOf(lines, "")[0], "id: Expected the id of no call that is under way")
+      assert.include(exitsOf(lines, "w")[0], `"Interrupt"`)
+      assert.include(exitsOf(lines, "last")[0], `"Success"`)
+      assert.strictEqual(stage.accepted.length, before)
+    })
+  )
+
+  it.effect("a connection has so many calls under way at once, and more after them", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const url = yield* TestServer.url
+      yield* post(asked("Send", { thread: "console:many", text: "one" }, inner))
+      const calls = Array.from({ length: Limits.callsAtOnce + 10 }, (_, index) =>
+        lineOf(`w${index}`, "Watch", { thread: "console:many", from: 1 })
+      )
+      const lines = yield* webSocket(url, (send) => send(calls.join("") + lineOf("last", "Status", null)))
+      const refused = calls.flatMap((_, index) => exitsOf(lines, `w${index}`))
+      assert.lengthOf(refused, 10)
+      for (const line of [...refused, ...exitsOf(lines, "last")]) {
+        assert.include(line, `"_tag":"InvalidRequest"`)
+        assert.include(line, `at most ${Limits.callsAtOnce} calls`)
+      }
+      yield* Effect.repeat(Effect.sync(stage.watchers), { until: (count) => count === 0 })
+      const client = Effect.provide(
+        Effect.gen(function* () {
+          const troupe = yield* TroupeClient
+          for (let call = 0; call < 2 * Limits.callsAtOnce; call++) yield* troupe.Status()
+        }),
+        TestServer.client("WebSocket")
+      )
+      yield* client
+    })
+  )
+
+  it.effect("a call that wants no answer would not count, and is not taken", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const url = yield* TestServer.url
+      const before = stage.accepted.length
+      const send1 = { thread: "console:silent", text: "not to be accepted" }
+      const lines = yield* webSocket(url, (send) => {
+        send(lineOf("n", "Send", send1, { isNotification: true }))
+        send(lineOf("d", "Send", send1, { discard: true }))
+        send(lineOf("last", "Status", null))
+      })
+      for (const id of ["n", "d"]) assert.include(exitsOf(lines, id)[0], "discard or isNotification", id)
+      assert.strictEqual(stage.accepted.length, before)
+    })
+  )
+
+  it.effect("a body has so many calls", () =>
+    Effect.gen(function* () {
+      const calls = (count: number) =>
+        Array.from({ length: count }, (_, index) => lineOf(String(index), "Tools", null)).join("")
+      const full = yield* post(calls(Limits.callsAtOnce))
+      assert.strictEqual(full.body.split(`"Success"`).length - 1, Limits.callsAtOnce)
+      const more = yield* post(calls(Limits.callsAtOnce + 1))
+      assert.strictEqual(more.status, 400)
+      assert.include(more.body, `Line ${Limits.callsAtOnce + 1} of the body is one call too many`)
+    })
+  )
+
+  it.effect("a body may hold many calls that are refused", () =>
+    Effect.gen(function* () {
+      const wrong = Array.from({ length: 20 }, (_, index) => lineOf(`x${index}`, "Nothing", null)).join("")
+      const answer = yield* post(wrong + lineOf("last", "Status", null))
+      assert.strictEqual(answer.body.split(`"InvalidRequest"`).length - 1, 20)
+      assert.strictEqual(answer.body.split(`"Success"`).length - 1, 1)
+      const none = yield* post(wrong)
+      assert.strictEqual(none.body.split(`"InvalidRequest"`).length - 1, 20)
+    })
+  )
+
+  it.effect("a body holds nothing but calls", () =>
+    Effect.gen(function* () {
+      for (const line of [
+        `{"_tag":"Ping"}`,
+        `{"_tag":"Eof"}`,
+        `{"_tag":"Ack","requestId":"1"}`,
+        `{"_tag":"Interrupt","requestId":"1"}`
+      ]) {
+        const answer = yield* post(`${asked("Status", null, inner)}${line}\n`)
+        assert.strictEqual(answer.status, 400, line)
+        assert.include(answer.body, "Line 2 of the body is no call", line)
+      }
+    })
+  )
+
+  it.effect("a call that does not exist is answered with those that do", () =>
+    Effect.gen(function* () {
+      const answer = yield* post(asked("Stats", null, inner))
+      assert.include(answer.body, "Did you mean Status? The calls are Status, Send, SendAndWatch,")
+    })
+  )
+
+  it.effect("a WebSocket that acknowledges and does not read holds back what is read for it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const url = yield* TestServer.url
+      const stored = {
+        seq: 1,
+        at: 0,
+        entry: { _tag: "Notice", turnId: yield* Ids.makeTurnId, text: "x".repeat(pageBytes) }
+      } as const
+      let given = 0
+      const log = Stream.range(1, 200).pipe(
+        Stream.rechunk(1),
+        Stream.map((): WatchItem => {
+          given++
+          return { _tag: "Entry", stored }
+        })
+      )
+      const flood = ThreadKey.make("console:unread")
+      yield* stage.replay(flood, log)
+      const socket = new NodeWS.WebSocket(`${url.replace("http", "ws")}/rpc/ws`, Wire.subprotocols(secret))
+      yield* Effect.promise(() => new Promise((resolve) => socket.once("open", resolve)))
+      socket.pause()
+      socket.send(lineOf("w", "Watch", { thread: flood, from: 1 }))
+      for (let call = 0; call < 200; call++) {
+        socket.send(`${JSON.stringify({ _tag: "Ack", requestId: "w" })}\n`)
+        yield* post(asked("Status", null, inner))
+      }
+      socket.terminate()
+      assert.isAbove(given, 0)
+      // Of what has been read, some is in the server's hands and the rest in the system's buffers.
+      assert.isAtMost(given, 40)
     })
   )
 
