@@ -24,7 +24,9 @@ export const wrap = (protocol: Protocol, underWay: UnderWay.UnderWay): Protocol 
       const refused = refusalOf(message) ?? begin(underWay, clientId, message)
       if (refused === undefined) return write(clientId, message)
       const exit = { _tag: "Failure", cause: [{ _tag: "Fail", error: invalid(refused.problem) }] } satisfies Exit
-      return protocol.send(clientId, { _tag: "Exit", requestId: refused.requestId, exit })
+      // Under the id of a call that is under way, it would be taken for the answer of that one.
+      const requestId = underWay.has(clientId, refused.requestId) ? "" : refused.requestId
+      return protocol.send(clientId, { _tag: "Exit", requestId, exit })
     }),
   send: (clientId, response, transferables) => {
     if (response._tag === "Defect" && typeof response.defect !== "string") {
@@ -68,8 +70,8 @@ const begin = (
 ): Refused | undefined => {
   if (message._tag !== "Request") return undefined
   const id = String(message.id)
-  const refused = underWay.begin(clientId, id)
-  return refused && { requestId: refused.sameId ? "" : id, problem: refused.problem }
+  const problem = underWay.begin(clientId, id)
+  return problem === undefined ? undefined : { requestId: id, problem }
 }
 
 const withoutDefects = Effect.fnUntraced(function* (exit: Extract<Exit, { readonly _tag: "Failure" }>) {

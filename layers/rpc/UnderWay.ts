@@ -4,16 +4,11 @@ import * as Limits from "./Limits.ts"
 /** What one server knows of its connections. */
 export interface UnderWay {
   /** Takes a call in, or says why it cannot be. */
-  readonly begin: (connection: number, call: string) => Problem | undefined
+  readonly begin: (connection: number, call: string) => string | undefined
+  readonly has: (connection: number, call: string) => boolean
   readonly end: (connection: number, call: string) => void
   /** The connection is gone, and its calls with it. */
   readonly forget: (connection: number) => void
-}
-
-/** `sameId`: an answer under that id would be taken for that of the call under way. */
-export interface Problem {
-  readonly problem: string
-  readonly sameId: boolean
 }
 
 export const make = (): UnderWay => {
@@ -21,11 +16,12 @@ export const make = (): UnderWay => {
   return {
     begin: (connection, call) => {
       const calls = connections.get(connection) ?? new Set()
-      if (calls.has(call)) return { problem: taken, sameId: true }
-      if (calls.size >= Limits.callsAtOnce) return { problem: tooMany, sameId: false }
+      if (calls.has(call)) return taken
+      if (calls.size >= Limits.callsAtOnce) return tooMany
       connections.set(connection, calls.add(call))
       return undefined
     },
+    has: (connection, call) => connections.get(connection)?.has(call) ?? false,
     end: (connection, call) => {
       connections.get(connection)?.delete(call)
     },

@@ -387,11 +387,15 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
       const lines = yield* webSocket(url, (send) => {
         send(lineOf("w", "Watch", { thread: "console:same", from: 1 }))
         send(lineOf("w", "Send", { thread: "console:same", text: "not to be accepted" }))
+        // What is wrong with it besides is no answer to that call either.
+        send(lineOf("w", "Nothing", null) + lineOf("w", "Status", null, { discard: true }))
+        send(`{"_tag":"Request","id":"w"}`)
         send(`${JSON.stringify({ _tag: "Interrupt", requestId: "w" })}\n`)
         send(lineOf("last", "Status", null))
       })
-      assert.lengthOf(exitsOf(lines, ""), 1)
-      assert.include(exitsOf(lines, "")[0], `"_tag":"InvalidRequest"`)
+      assert.lengthOf(exitsOf(lines, ""), 4)
+      for (const line of exitsOf(lines, "")) assert.include(line, `"_tag":"InvalidRequest"`)
+      assert.lengthOf(exitsOf(lines, "w"), 1)
       assert.include(exitsOf(lines, "")[0], "id: Expected the id of no call that is under way")
       assert.include(exitsOf(lines, "w")[0], `"Interrupt"`)
       assert.include(exitsOf(lines, "last")[0], `"Success"`)
