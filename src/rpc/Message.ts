@@ -41,8 +41,7 @@ export const read = (line: string): unknown => {
 export const callOf = (message: unknown): string | undefined =>
   isMessage(message) && message._tag === "Request" ? String(message.id) : undefined
 
-const malformed = (problem: string, requestId: typeof Id.Type = ""): Malformed =>
-  Malformed.make({ requestId, problem })
+const malformed = (problem: string, requestId: typeof Id.Type = ""): Malformed => Malformed.make({ requestId, problem })
 
 /** What a call looks like. */
 export const example = `{"_tag":"Request","id":"1","tag":"Status","payload":null,"headers":[]}, on a line of its own`
