@@ -65,6 +65,18 @@ describe("a stream", () => {
     }).pipe(Effect.provide(counting))
   )
 
+  const odd = ["a\0", "b\ud83d", "\0c", "\ude00 😀\0"]
+
+  it.live("of text with NUL and halves of characters says what the log and the whole answer say", () =>
+    Effect.gen(function* () {
+      const whole = yield* chat([user("go")])
+      assert.strictEqual(content(whole), "ab\ufffdc\ufffd 😀")
+      const { body } = yield* chat([user("go")], { stream: true })
+      const chunks = [...body.matchAll(/^data: (\{.*)$/gm)].map(([, line = ""]) => JSON.parse(line))
+      assert.strictEqual(chunks.map((chunk) => chunk.choices[0].delta.content ?? "").join(""), content(whole))
+    }).pipe(Effect.provide(Endpoint.layer({ scripts: () => [ScriptedModel.text(...odd)] })))
+  )
+
   it.live("that fails says so in an event of its protocol", () =>
     Effect.gen(function* () {
       const chats = yield* chat([user("go")], { stream: true })
