@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,6 +21,7 @@ import * as Check from "./Check.ts"
 import * as Defects from "./Defects.ts"
 import * as IncarnationLive from "./Incarnation.ts"
 import * as Installation from "./Installation.ts"
+import * as Lost from "./Lost.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqliteClient from "./SqliteClient.ts"
@@ -39,11 +39,12 @@ export const fileName = "troupe.db"
 export const layer: Layer.Layer<Services, OpenError, DataDirectory | Settings | FileSystem.FileSystem> = Layer.unwrap(
   Effect.gen(function* () {
     const { storage } = yield* Settings
-    const filename = (yield* DataDirectory).file(fileName)
+    const directory = yield* DataDirectory
+    const filename = directory.file(fileName)
     yield* refuseOtherKinds(filename)
-    yield* refuseEmptied(filename)
+    yield* Lost.refuse(directory, fileName)
     return open({ filename, synchronous: storage.synchronous, busyTimeout: storage.busy_timeout_seconds }).pipe(
-      Layer.tap(() => mark(filename))
+      Layer.tap(() => Lost.mark(filename))
     )
   })
 )
@@ -115,42 +116,6 @@ const refuseOtherKinds = Effect.fnUntraced(function* (path: string) {
     const detail = `it is a ${info.value.type.toLowerCase()} and not a file`
     return yield* new DatabaseUnusable({ path, reason: "not-a-file", detail })
   }
-})
-
-/**
- * An empty file becomes a new database without a word. Where there was one before, that would hide its loss: a log beside
- * it, or a copy that was replaced or saved, says so.
- */
-const refuseEmptied = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  const size = (name: string) =>
-    Effect.map(
-      Effect.option(files.stat(name)),
-      Option.map(({ size }) => Number(size))
-    )
-  const own = yield* size(path)
-  if (Option.isSome(own) && own.value > 0) return
-  const log = yield* size(`${path}-wal`)
-  const detail = Option.isSome(own) ? "it is empty" : "it is not there"
-  if (Option.getOrElse(log, () => 0) > 0) {
-    return yield* new DatabaseUnusable({ path, reason: "emptied", detail: `${detail}, but its log ${path}-wal is` })
-  }
-  const used = yield* files.exists(markOf(path)).pipe(Effect.orElseSucceed(() => false))
-  if (!used) return
-  if (Option.isSome(own)) {
-    const words = `${detail}, and there was a database here before`
-    return yield* new DatabaseUnusable({ path, reason: "emptied", detail: words })
-  }
-  yield* Effect.logWarning("The database file of this data directory is gone; a new one is made", { path })
-})
-
-/** Its being there says that the database was in use. */
-const markOf = (path: string): string => `${path}.used`
-
-const mark = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  const text = "There is a database in this directory: an empty troupe.db is a lost one.\n"
-  yield* Effect.ignore(files.writeFileString(markOf(path), text, { mode: 0o600 }))
 })
 
 const toUnusable = (path: string, error: SqlError): DatabaseUnusable => {

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
+import * as Lost from "./Lost.ts"
 import { SqliteClient } from "./SqliteClient.ts"
 
 /** How often the file is looked at. Messages that are accepted in between are among what is saved. */
@@ -31,7 +32,7 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
     const lost = Effect.gen(function* () {
       yield* sqlite.refuseWrites(true)
       const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(/[:.]/g, "-")
-      const saved = `${sqlite.path}.saved-${stamp}`
+      const saved = Lost.savedAs(sqlite.path, stamp)
       const kept = yield* Effect.exit(Effect.andThen(sqlite.saveOpen(saved), files.chmod(saved, 0o600)))
       yield* Effect.logError(
         "The database file was deleted, moved or replaced under this daemon, which takes no messages any more. " +

@@ -50,10 +50,12 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
     "busy",
     "other"
   ]),
-  detail: Schema.String
+  detail: Schema.String,
+  /** What to do, if more can be said of it than the reason alone tells. Without a full stop at its end. */
+  remedy: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `The database file ${this.path} cannot be opened: ${this.detail}. ${remedies[this.reason]}`
+    return `The database file ${this.path} cannot be opened: ${this.detail}. ${this.remedy ?? remedies[this.reason]}`
   }
 }
 
@@ -132,7 +134,7 @@ const remedies: Record<DatabaseUnusable["reason"], string> = {
   "not-a-database": "Move the file away (a new one is then made) or restore a backup.",
   corrupted: "Keep a copy of it for recovery, and restore a backup.",
   "not-a-file": "Move what is at this path away.",
-  emptied: "Put the file back or restore a backup. To begin anew, move all files that begin with its name away.",
+  emptied: "Put the file back or restore a backup.",
   "read-only": "Make the file and its directory writable for this user.",
   "no-access": "Make the file readable and writable for this user.",
   busy: "Another process holds it; end that one or try again.",

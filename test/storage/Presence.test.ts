@@ -145,7 +145,45 @@ describe("a database that is not there at the start", () => {
         yield* files.writeFileString(`${database}-wal`, "the last messages")
         assert.include((yield* started(path)).message, "it is not there, but its log")
         yield* files.remove(`${database}-wal`)
+        // Now the mark alone says that there was one.
+        const gone = yield* started(path)
+        assert.strictEqual(gone._tag, "DatabaseUnusable")
+        assert.include(gone.message, "it is not there, and there was a database here before")
+        assert.include(gone.message, `To begin anew: rm -f '${database}.used'`)
+        assert.isFalse(yield* files.exists(database))
+        yield* files.remove(`${database}.used`)
         yield* Effect.provide(Effect.void, store(path))
+      })
+    )
+  )
+
+  it.live("is not made anew beside what was saved of it, whose newest copy is named and can be put in its place", () =>
+    inPlace((path, files) =>
+      Effect.gen(function* () {
+        const database = join(path, "troupe.db")
+        yield* Effect.gen(function* () {
+          const { look } = yield* Presence.make
+          yield* (yield* Journal).accept(message({ externalId: "1" }))
+          for (const end of ["", "-wal", "-shm"]) yield* files.remove(`${database}${end}`)
+          yield* look
+        }).pipe(Effect.provide(store(path)))
+        const saved = (yield* files.readDirectory(path)).find((file) => file.startsWith("troupe.db.saved-"))
+        yield* files.writeFileString(`${database}.saved-2001-01-01T00-00-00-000Z`, "older")
+        const gone = yield* started(path)
+        assert.strictEqual(gone._tag, "DatabaseUnusable")
+        const remedy = `To go on with what a daemon saved of it: mv '${join(path, saved ?? "")}' '${database}'.`
+        assert.include(gone.message, remedy)
+        assert.include(gone.message, `To begin anew: rm -f '${database}.used'`)
+        yield* files.writeFileString(database, "")
+        assert.include((yield* started(path)).message, remedy)
+        // The log of the lost one would be played over the copy.
+        yield* files.remove(database)
+        yield* files.writeFileString(`${database}-wal`, "the last messages")
+        assert.include((yield* started(path)).message, `mv '${database}-wal' '${database}-wal.old'`)
+        yield* files.remove(`${database}-wal`)
+        yield* files.rename(join(path, saved ?? ""), database)
+        yield* Effect.provide(Effect.void, store(path))
+        assert.deepStrictEqual(yield* messagesIn(database), [{ count: 1 }])
       })
     )
   )
