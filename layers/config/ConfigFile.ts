@@ -22,6 +22,7 @@ import type * as Decode from "../../src/config/Decode.ts"
 import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as Toml from "./Toml.ts"
 import * as Utf8 from "./Utf8.ts"
 
@@ -160,7 +161,7 @@ const expand = Effect.fnUntraced(function* (
 
 const unreadable = (error: PlatformError.PlatformError): Problem => ({
   path: "",
-  found: `a file that cannot be read (${error.reason._tag})`,
+  found: `a file that cannot be read (${FileTrouble.why(error)})`,
   expected: "a file this user may read"
 })
 

@@ -16,6 +16,7 @@ import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as AccessToken from "../../src/rpc/AccessToken.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as PrivateFile from "../storage/PrivateFile.ts"
 
 type Requirements = DataDirectory | FileSystem.FileSystem | Path.Path
@@ -91,6 +92,6 @@ const read = Effect.gen(function* () {
 const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>
   new AccessToken.TokenUnusable({
     path,
-    reason: `${reason} (${error.reason._tag})`,
+    reason: `${reason} (${FileTrouble.why(error)})`,
     remedy: "Make it readable for this user, or start the daemon once to make it."
   })

@@ -16,6 +16,7 @@ import * as FileName from "../../src/spill/FileName.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import type { DatabaseUnusable } from "../../src/storage/StorageError.ts"
 import { failure, flush } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
@@ -24,6 +25,7 @@ import * as Installation from "./Installation.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
+import * as ReadOnly from "./ReadOnly.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as Verify from "./Verify.ts"
 
@@ -42,7 +44,7 @@ type Files = FileSystem.FileSystem | Path.Path
 /** Makes a backup. All of it is there under its name, verified and on disk, or nothing is. */
 export const make = Effect.fn("Backup.make")(function* (
   options: Options
-): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged, Files> {
+): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged | DatabaseUnusable, Files> {
   const files = yield* FileSystem.FileSystem
   const destination = yield* resolved(options.destination)
   const failed = failure(destination)
@@ -124,7 +126,8 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
   if (!(yield* Effect.orElseSucceed(files.exists(from), () => false))) {
     return yield* new Backup.BackupFailed({ path: from, reason: "there is no database yet" })
   }
-  const copy = Effect.flatMap(NodeSqlite.open({ filename: from, readonly: true, statementCacheSize: 1 }), (reader) =>
+  const filename = yield* ReadOnly.nameOf(from)
+  const copy = Effect.flatMap(NodeSqlite.open({ filename, readonly: true, statementCacheSize: 1 }), (reader) =>
     reader.backup(to)
   )
   const settle = Effect.gen(function* () {

@@ -20,6 +20,7 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as Directories from "./Directories.ts"
 
 type Platform = Environment | FileSystem.FileSystem | Path.Path
@@ -88,7 +89,7 @@ const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
 })
 
 const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>
-  Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${error.reason._tag})` }))
+  Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${FileTrouble.why(error)})` }))
 
 const modeAndType = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem

@@ -118,7 +118,8 @@ const refuseOtherKinds = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-const toUnusable = (path: string, error: SqlError): DatabaseUnusable => {
+/** What a failure to open it means for a person. */
+export const toUnusable = (path: string, error: SqlError): DatabaseUnusable => {
   const code = NodeSqlite.primaryCode(error)
   const reason = code === undefined ? undefined : reasons[code]
   return new DatabaseUnusable({ path, reason: reason ?? "other", detail: error.message })

@@ -51,7 +51,7 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
     "other"
   ]),
   detail: Schema.String,
-  /** What to do, if more can be said of it than the reason alone tells. Without a full stop at its end. */
+  /** What to do, if more can be said of it than the reason alone tells. */
   remedy: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {

@@ -52,3 +52,10 @@ export const fill = Effect.fnUntraced(function* (path: string) {
 
 /** Makes room again. */
 export const empty = (path: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.remove(fillerOf(path)))
+
+/** Takes writes no more, for good. Whoever has a file of it open for writing keeps that from happening. */
+export const freeze = (path: string) =>
+  Effect.sync(() => {
+    const { status, stderr } = spawnSync("mount", ["-o", "remount,ro", path], { encoding: "utf8" })
+    if (status !== 0) throw new Error(`a small disk cannot be made read-only: ${stderr}`)
+  })

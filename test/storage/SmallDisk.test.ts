@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import { join } from "node:path"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
 import * as Verify from "../../layers/storage/Verify.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
@@ -75,6 +76,56 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         yield* SmallDisk.empty(path)
         yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
         assert.strictEqual((yield* say("hello")).code, 0)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+
+  it.live(
+    "that is read-only: a sound database is verified and backed up from it, and what cannot be done says why",
+    () =>
+      Effect.gen(function* () {
+        const { home } = yield* Program.place
+        const at = { home, data: yield* SmallDisk.make(8) }
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(at.data)))
+        yield* SmallDisk.freeze(at.data)
+        const sound = yield* Program.run(at, ["verify"])
+        assert.deepStrictEqual([sound.code, sound.stderr], [0, ""])
+        assert.include(sound.stdout, "Sound: ")
+        const made = yield* Program.run(at, ["backup", "saved"])
+        assert.strictEqual(made.code, 0, made.stderr)
+        assert.strictEqual((yield* Program.run(at, ["verify", "saved"])).code, 0)
+
+        const other = { home, data: join(home, "data") }
+        yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.makeDirectory(other.data))
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(other.data)))
+        const place = yield* SmallDisk.make(8)
+        yield* SmallDisk.freeze(place)
+        const refused = yield* Program.run(other, ["backup", join(place, "saved")])
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.stderr, "the file system is read-only")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
+
+  it.live(
+    "that is read-only: a database whose log cannot be read there is not called damaged",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const at = { home, data: yield* SmallDisk.make(8) }
+        const live = yield* files.makeTempDirectoryScoped()
+        yield* Effect.gen(function* () {
+          yield* (yield* Journal).accept(message({ externalId: "first" }))
+          for (const end of ["", "-wal"]) yield* files.copyFile(`${live}/troupe.db${end}`, `${at.data}/troupe.db${end}`)
+        }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(JournalLive.layer, DiskRig.store(live)))))
+        yield* SmallDisk.freeze(at.data)
+        for (const command of [["verify"], ["backup", "saved"]]) {
+          const refused = yield* Program.run(at, command)
+          assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
+          assert.include(refused.stderr, "its log troupe.db-wal cannot be read where nothing can be written beside it")
+          assert.include(refused.stderr, "Copy the data directory to a place that can be written")
+        }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
   )

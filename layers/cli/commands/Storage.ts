@@ -16,6 +16,7 @@ import * as BackupLive from "../../storage/Backup.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
 import * as Database from "../../storage/Database.ts"
 import * as DiskUsage from "../../storage/DiskUsage.ts"
+import * as ReadOnly from "../../storage/ReadOnly.ts"
 import * as Restore from "../../storage/Restore.ts"
 import * as Verify from "../../storage/Verify.ts"
 import * as OutputLive from "../Output.ts"
@@ -46,7 +47,7 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
     if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
       return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
     }
-    const { problems, schemaVersion, tables } = yield* Verify.database(path, true)
+    const { problems, schemaVersion, tables } = yield* Verify.database(yield* ReadOnly.nameOf(path), true)
     if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
