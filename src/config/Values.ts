@@ -54,16 +54,16 @@ export const Port = IntBetween(0, 65535)
 
 /**
  * A length of time greater than zero: a number of seconds (fractions allowed), or a string such as `"2 minutes"` or
- * `"500 millis"`. Decodes to a finite `Duration`. Keys holding one end in `_seconds`.
+ * `"500 millis"`. Decodes to a `Duration` that a timer of the system can wait for. Keys holding one end in `_seconds`.
  */
 export const Seconds = value({
-  expected: `seconds (more than 0), or a duration such as "2 minutes"`,
+  expected: `seconds (more than 0, at most 24 days), or a duration such as "2 minutes"`,
   from: Schema.Union([Schema.Number, Schema.String]),
   to: Schema.Duration,
   decode: (input) =>
     Option.filter(
       typeof input === "number" ? secondsToDuration(input) : parseDuration(input),
-      (duration) => Duration.isFinite(duration) && Duration.toMillis(duration) > 0
+      (duration) => Duration.toMillis(duration) > 0
     ),
   encode: (output) => Duration.toSeconds(output)
 })
@@ -132,6 +132,30 @@ export const HttpUrl = text(
   [Shown.shownKey]: Shown.address
 })
 
+/** Where a web page comes from, as browsers say it: normalised, so that it can be compared. */
+export const Origin = value({
+  expected: 'an origin such as "https://example.org": scheme, host and port, without a path',
+  from: Schema.String,
+  to: Schema.String,
+  decode: (input) => Option.fromUndefinedOr(originOf(input.trim())),
+  encode: (output) => output,
+  found: (input) =>
+    input.trim() === "*"
+      ? '"*", which would let every page in'
+      : isHttpUrl(input.trim())
+        ? "an address with more than scheme, host and port in it"
+        : undefined
+})
+
+/** A list of origins. */
+export const Origins = Schema.Array(Origin).annotate({ expected: "a list of origins" })
+
+/** What clients of the OpenAI protocol can give as a model, also in an address. */
+export const ModelId = text(
+  "a name of at most 64 letters, digits, dots, hyphens and underscores, with a letter or digit at its beginning",
+  (trimmed) => /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u.test(trimmed)
+)
+
 /** A folder below another one: relative, with no `..` in it. */
 export const RelativeFolder = text('a relative folder path without ".."', isRelativeFolder)
 
@@ -175,6 +199,8 @@ function value<From, To>(options: {
   readonly to: Schema.Codec<To>
   readonly decode: (input: From) => Option.Option<To>
   readonly encode: (output: To) => From
+  /** What was found, where its kind alone does not say what is wrong with it. Never the value itself. */
+  readonly found?: (input: From) => string | undefined
 }) {
   return options.from
     .pipe(
@@ -183,7 +209,10 @@ function value<From, To>(options: {
         SchemaTransformation.transformEffect({
           decode: (input: From) =>
             Option.match(options.decode(input), {
-              onNone: () => Effect.fail(invalid(options.expected)),
+              onNone: () => {
+                const found = options.found?.(input)
+                return Effect.fail(invalid(options.expected, found === undefined ? {} : { found }))
+              },
               onSome: (output) => Effect.succeed(output)
             }),
           encode: (output: To) => Effect.succeed(options.encode(output))
@@ -315,11 +344,11 @@ function parseNumber(input: string): Option.Option<number> {
   return decimal.test(trimmed) ? Option.some(Number(trimmed)) : Option.none()
 }
 
+/** Node's timers hold 31 bits of milliseconds, 24.8 days, and end at once when asked for more. */
+const longestSeconds = 24 * 86_400
+
 function secondsToDuration(seconds: number): Option.Option<Duration.Duration> {
-  // Beyond this, milliseconds lose their exactness and the length of time its meaning.
-  return seconds > 0 && seconds * 1000 <= Number.MAX_SAFE_INTEGER
-    ? Option.some(Duration.seconds(seconds))
-    : Option.none()
+  return seconds > 0 && seconds <= longestSeconds ? Option.some(Duration.seconds(seconds)) : Option.none()
 }
 
 const durationText = /^(\d+(?:\.\d+)?)\s*(milli|second|minute|hour|day|week)s?$/
@@ -380,6 +409,12 @@ function isHttpUrl(input: string): boolean {
     url.username === "" &&
     url.password === ""
   )
+}
+
+function originOf(input: string): string | undefined {
+  if (!isHttpUrl(input) || /[?#*\s,]/.test(input)) return undefined
+  const url = new URL(input)
+  return url.pathname === "/" ? url.origin : undefined
 }
 
 function isRelativeFolder(input: string): boolean {

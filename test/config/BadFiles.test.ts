@@ -87,11 +87,11 @@ const badFiles: ReadonlyArray<BadFile> = [
       "  - runtime.owner_id: found a boolean; expected text that is not empty",
       "  - runtime.max_concurrent_turns: found a text; expected a whole number of at least 1",
       "  - runtime.turn_crash_limit: found a number with a fraction; expected a whole number of at least 1",
-      '  - runtime.agent_timeout_seconds: found a date or time; expected seconds (more than 0), or a duration such as "2 minutes"',
-      '  - runtime.sweep_interval_seconds: found infinity; expected seconds (more than 0), or a duration such as "2 minutes"',
-      '  - runtime.shutdown_grace_seconds: found not a number (nan); expected seconds (more than 0), or a duration such as "2 minutes"',
+      '  - runtime.agent_timeout_seconds: found a date or time; expected seconds (more than 0, at most 24 days), or a duration such as "2 minutes"',
+      '  - runtime.sweep_interval_seconds: found infinity; expected seconds (more than 0, at most 24 days), or a duration such as "2 minutes"',
+      '  - runtime.shutdown_grace_seconds: found not a number (nan); expected seconds (more than 0, at most 24 days), or a duration such as "2 minutes"',
       "  - http.port: found a whole number too large to be exact; expected a whole number from 0 to 65535",
-      "  - http.allowed_origins: found a text; expected a list of texts",
+      "  - http.allowed_origins: found a text; expected a list of origins",
       "  - tools.wait.enabled: found a list; expected true or false",
       "  - tools.wait.max_milliseconds: found a table; expected a whole number from 1 to 540000",
       "  - memory.max_history_messages: found a negative whole number; expected a whole number of at least 1"
@@ -285,6 +285,16 @@ const badFiles: ReadonlyArray<BadFile> = [
       "  - llm.system_prompt_file: found a text with a line break in it; expected a path, or an empty text",
       "  - llm.prompts_dir: found an empty text; expected a path",
       "  - http.host: found a text; expected an IP address or the name of a host, without a port"
+    ]
+  },
+  {
+    name: "origins that are none, and a name that is no id of a model",
+    text: '[http]\nallowed_origins = ["x", "https://a.b/c", "*", "https://a.b"]\n[orchestration.main_agent]\nname = "a/b"',
+    says: [
+      '  - http.allowed_origins[0]: found a text; expected an origin such as "https://example.org": scheme, host and port, without a path',
+      '  - http.allowed_origins[1]: found an address with more than scheme, host and port in it; expected an origin such as "https://example.org": scheme, host and port, without a path',
+      '  - http.allowed_origins[2]: found "*", which would let every page in; expected an origin such as "https://example.org": scheme, host and port, without a path',
+      "  - orchestration.main_agent.name: found a text; expected a name of at most 64 letters, digits, dots, hyphens and underscores, with a letter or digit at its beginning"
     ]
   },
   {

@@ -11,7 +11,7 @@ const mistakes: ReadonlyArray<readonly [section: string, line: string, path: str
   ["runtime", "nope = 1", "runtime.nope"],
   ["storage", 'synchronous = "maybe"', "storage.synchronous"],
   ["http", 'port = "http"', "http.port"],
-  ["http", 'allowed_origins = ["a", 5]', "http.allowed_origins[1]"],
+  ["http", 'allowed_origins = ["https://a.example", 5]', "http.allowed_origins[1]"],
   ["http", 'host = "example.org"', "http.auth_token"],
   ["llm", "temperature = 3", "llm.temperature"],
   ["llm", "connect_timeout_seconds = true", "llm.connect_timeout_seconds"],

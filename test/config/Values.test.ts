@@ -148,7 +148,9 @@ describe("Seconds", () => {
     ["500 millis", 500],
     ["1.5 hours", 5_400_000],
     ["2 Days", 172_800_000],
-    ["1 week", 604_800_000]
+    ["1 week", 604_800_000],
+    // The longest that a timer can wait is a little more.
+    ["24 days", 2_073_600_000]
   ])
   refuses("Seconds", millis, [
     ...oddValues,
@@ -161,16 +163,20 @@ describe("Seconds", () => {
     "0 seconds",
     "-2 minutes",
     "5 fortnights",
+    "25 days",
+    "30 days",
+    2_073_601,
     1e300,
     "9".repeat(400)
   ])
   it.prop(
-    "is finite and more than zero, whatever is written",
+    "is more than zero and no longer than a timer can wait, whatever is written",
     [Schema.Union([Schema.Number, Schema.String])],
     ([input]) => {
       const decoded = decode(input)
       assert.isTrue(
-        Option.isNone(decoded) || (Duration.isFinite(decoded.value) && Duration.toMillis(decoded.value) > 0)
+        Option.isNone(decoded) ||
+          (Duration.toMillis(decoded.value) > 0 && Duration.toMillis(decoded.value) <= 2_073_600_000)
       )
     }
   )
@@ -199,6 +205,51 @@ describe("text", () => {
     "http://",
     "https://name:word@example.org/v1",
     "javascript:alert(1)"
+  ])
+
+  accepts("Origin", decoder(Values.Origin), [
+    ["https://example.org", "https://example.org"],
+    [" HTTPS://Example.org:443/ ", "https://example.org"],
+    ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+    ["http://[::1]:8080", "http://[::1]:8080"]
+  ])
+  refuses("Origin", decoder(Values.Origin), [
+    ...oddValues,
+    "",
+    "*",
+    "null",
+    "x",
+    "example.org",
+    "https://*",
+    "https://*.example.org",
+    "https://a.b/c",
+    "https://a.b?c",
+    "https://a.b#c",
+    "https://a.b/?",
+    "https://name@a.b",
+    "ftp://a.b",
+    "https://a.b, https://c.d"
+  ])
+
+  accepts("ModelId", decoder(Values.ModelId), [
+    [" troupe ", "troupe"],
+    ["My-agent_2.0", "My-agent_2.0"],
+    ["Köchin", "Köchin"],
+    ["a".repeat(64), "a".repeat(64)]
+  ])
+  refuses("ModelId", decoder(Values.ModelId), [
+    ...oddValues,
+    "",
+    "a/b",
+    "a\\b",
+    "a b",
+    "a\nb",
+    "a\u0007b",
+    "a?b",
+    ".",
+    "..",
+    "-a",
+    "a".repeat(65)
   ])
 
   accepts("RelativeFolder", decoder(Values.RelativeFolder), [

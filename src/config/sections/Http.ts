@@ -21,7 +21,7 @@ export const section = Key.key(
     port: Key.key(Values.Port, 7433, "Port to listen on; 0 picks a free one."),
     auth_token: authToken,
     allowed_origins: Key.key(
-      Values.TextList,
+      Values.Origins,
       [],
       'Origins of web pages that may call the server besides its own, such as "https://example.org".'
     )

@@ -4,7 +4,11 @@ import * as Values from "../Values.ts"
 
 const mainAgent = Key.key(
   Key.table({
-    name: Key.key(Values.NonEmptyText, "troupe", "What the agent is called."),
+    name: Key.key(
+      Values.ModelId,
+      "troupe",
+      "What the agent is called, also as a model of the OpenAI-compatible endpoint."
+    ),
     tools_allow: Key.key(
       Values.ToolPatterns,
       [],
