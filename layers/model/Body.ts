@@ -24,6 +24,8 @@ export interface Reader {
   readonly tooLarge: () => AiError.AiError
   /** The failure of a body that is not what it should be. */
   readonly unreadable: () => AiError.AiError
+  /** The failure of a body in another protocol. */
+  readonly foreign: () => AiError.AiError
 }
 
 /** The next of something, or none at the end. */
@@ -35,8 +37,17 @@ export const json = (response: Response, reader: Reader): Effect.Effect<unknown,
   const rest = (before: string): Effect.Effect<string, AiError.AiError> =>
     Effect.flatMap(piece, (next) => (Option.isNone(next) ? Effect.succeed(before) : rest(before + next.value)))
   return Effect.flatMap(rest(""), (text) =>
-    Option.match(Json.parse(text), { onNone: () => Effect.fail(reader.unreadable()), onSome: Effect.succeed })
+    Option.match(Json.parse(text), {
+      onNone: () => Effect.fail(isLines(text) ? reader.foreign() : reader.unreadable()),
+      onSome: Effect.succeed
+    })
   )
+}
+
+/** Several values, one in each line: what cannot be read as one is no broken answer then. */
+const isLines = (text: string): boolean => {
+  const end = text.indexOf("\n")
+  return end > 0 && text.slice(end).trim() !== "" && Option.isSome(Json.parse(text.slice(0, end)))
 }
 
 /** The values of the events in the body, as many at a time as have come, up to the one that says it was the last. */
@@ -44,10 +55,13 @@ export const events = (response: Response, reader: Reader): Next<ReadonlyArray<u
   const piece = pieces(response, reader, true)
   let arrived: Array<unknown> = []
   let end: "open" | "done" | "unreadable" = "open"
+  let beginning = ""
+  let hasEvents = false
 
   const parser = Sse.makeParser(
     (event) => {
       if (event._tag !== "Event" || end !== "open") return
+      hasEvents = true
       if (event.data === "[DONE]") {
         end = "done"
         return
@@ -71,7 +85,13 @@ export const events = (response: Response, reader: Reader): Next<ReadonlyArray<u
     return Effect.flatMap(piece, (text) => {
       // Some servers leave out the empty line after the last event.
       parser.feed(Option.getOrElse(text, () => "\n\n"))
-      if (Option.isNone(text) && end === "open") end = "done"
+      if (beginning === "" && Option.isSome(text)) beginning = text.value.trimStart().slice(0, 200)
+      if (Option.isNone(text) && end === "open") {
+        // A value is no line of an event stream. One that is an error may be of this protocol, and pass.
+        if (!hasEvents && beginning.startsWith("{") && !beginning.includes('"error"'))
+          return Effect.fail(reader.foreign())
+        end = "done"
+      }
       const some = taken()
       return Option.isSome(some) ? Effect.succeed(some) : next
     })

@@ -34,6 +34,9 @@ export interface Client {
   ) => Effect.Effect<Events, AiError.AiError, Scope.Scope>
 }
 
+/** One JSON value. Values line by line, such as `application/x-ndjson`, are another protocol. */
+const isJson = /^application\/([\w.-]+\+)?json\b/i
+
 /** The client of a provider. Its key stays with the transport; the SDK insists on having one. */
 export const make = (
   { apiKey, baseUrl, headers = {} }: Pick<OpenAiErrors.Target, "apiKey" | "baseUrl" | "headers">,
@@ -69,10 +72,11 @@ export const make = (
         onBytes: watch.onBytes,
         broken,
         tooLarge: () => OpenAiErrors.tooLarge(target),
-        unreadable: () => OpenAiErrors.unreadable(target)
+        unreadable: () => OpenAiErrors.unreadable(target),
+        foreign: () => OpenAiErrors.notTheProtocol(target)
       }
       const contentType = response.headers.get("content-type") ?? ""
-      if (contentType.includes("json")) return { next: once(watch.first(Body.json(response, reader))) }
+      if (isJson.test(contentType)) return { next: once(watch.first(Body.json(response, reader))) }
       if (!contentType.includes("event-stream")) return yield* OpenAiErrors.notTheProtocol(target)
       return { next: eachOf(watch, Body.events(response, reader)) }
     })

@@ -268,9 +268,12 @@ const codeOf = (error: unknown, depth = 0): string => {
 // ---------------------------------------------------------------------------------------------------------------------
 // How long the provider asks to wait
 
+/** The longest wait that is told, in milliseconds: a year. What says more means that, not nothing. */
+const longestWait = 365 * 86_400_000
+
 /**
  * `retry-after-ms`, `retry-after` (seconds or a date), or a hint in the message ("try again in 1.5s"). What cannot be
- * read, is negative, or is longer than a day is as good as not said.
+ * read or is negative is as good as not said.
  */
 export const retryAfterOf = (
   headers: Headers | undefined,
@@ -282,12 +285,12 @@ export const retryAfterOf = (
     scale(numberOf(headers?.get("retry-after")), 1000),
     untilDate(headers?.get("retry-after"), now),
     fromHint(message)
-  ].find((value) => value !== undefined && value >= 0 && value <= 86_400_000)
-  return millis === undefined ? undefined : Duration.millis(millis)
+  ].find((value) => value !== undefined && value >= 0)
+  return millis === undefined ? undefined : Duration.millis(Math.min(millis, longestWait))
 }
 
 const numberOf = (text: string | null | undefined): number | undefined =>
-  text && /^\d{1,12}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined
+  text && /^\d{1,99}(\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined
 
 const scale = (value: number | undefined, factor: number) => (value === undefined ? undefined : value * factor)
 
@@ -296,12 +299,19 @@ const untilDate = (text: string | null | undefined, now: number): number | undef
     ? Option.getOrUndefined(Option.map(DateTime.make(text), (date) => Math.max(0, date.epochMilliseconds - now)))
     : undefined
 
+/** One amount of time after another, such as `1h2m3.5s`. */
+const amount = /(\d{1,9}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/
+const hint = new RegExp(`(?:try again|retry) (?:in|after) ((?:${amount.source} ?)+)`, "i")
+
 const fromHint = (message: string | undefined): number | undefined => {
-  const match =
-    /(?:try again|retry) (?:in|after) (\d{1,6}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|m|minutes?)\b/i.exec(
-      message?.slice(0, 1000) ?? ""
-    )
-  if (match?.[1] === undefined || match[2] === undefined) return undefined
-  const unit = match[2].toLowerCase()
-  return Number(match[1]) * (unit.startsWith("ms") || unit.startsWith("mil") ? 1 : unit.startsWith("m") ? 60_000 : 1000)
+  const words = hint.exec(message?.slice(0, 1000) ?? "")?.[1]
+  if (words === undefined) return undefined
+  const amounts = words.matchAll(new RegExp(amount.source, "gi"))
+  return [...amounts].reduce((sum, [, number, unit = ""]) => sum + Number(number) * millisIn(unit.toLowerCase()), 0)
+}
+
+const millisIn = (unit: string): number => {
+  if (unit.startsWith("ms") || unit.startsWith("mil")) return 1
+  if (unit.startsWith("s")) return 1000
+  return unit.startsWith("m") ? 60_000 : unit.startsWith("h") ? 3_600_000 : 86_400_000
 }

@@ -26,28 +26,37 @@ const requestTimeout = Duration.seconds(5)
 export const layer = (
   endpoint: string,
   settings: SettingsValue["observability"]
-): Layer.Layer<never, never, Redactor> =>
-  Otlp.layerJson({
-    baseUrl: endpoint,
+): Layer.Layer<never, never, Redactor> => {
+  const { origin, pathname, search } = new URL(endpoint)
+  return Otlp.layerJson({
+    baseUrl: `${origin}${pathname}`,
     headers: Record.map(settings.otlp_headers, Redacted.value),
     resource: { serviceName: settings.service_name, serviceVersion: version },
     loggerExportInterval: settings.otlp_interval_seconds,
     metricsExportInterval: settings.otlp_interval_seconds,
     tracerExportInterval: settings.otlp_interval_seconds,
     shutdownTimeout: "1 second"
-  }).pipe(Layer.provide(masked), Layer.provide(FetchHttpClient.layer))
+  }).pipe(Layer.provide(prepared(search)), Layer.provide(FetchHttpClient.layer))
+}
 
-const masked = Layer.effect(
-  HttpClient.HttpClient,
-  Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    const redactor = yield* Redactor
-    return client.pipe(
-      HttpClient.mapRequest((request) => HttpClientRequest.setBody(request, mask(request.body, redactor))),
-      HttpClient.transform(giveUp)
-    )
-  })
-)
+/** Requests with the query that the address has, after the path that each signal adds to it, and their secrets masked. */
+const prepared = (search: string) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      const redactor = yield* Redactor
+      return client.pipe(
+        HttpClient.mapRequest((request) =>
+          request.pipe(
+            HttpClientRequest.setUrl(`${request.url}${search}`),
+            HttpClientRequest.setBody(mask(request.body, redactor))
+          )
+        ),
+        HttpClient.transform(giveUp)
+      )
+    })
+  )
 
 const mask = (body: HttpBody.HttpBody, redactor: Redactor["Service"]): HttpBody.HttpBody =>
   body._tag === "Uint8Array"

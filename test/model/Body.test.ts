@@ -9,7 +9,8 @@ const readerWith = (limits: Partial<Body.Reader["limits"]> = {}): Body.Reader =>
   onBytes: () => {},
   broken: () => ModelError.transportError("stream-cut", "broken"),
   tooLarge: () => ModelError.transportError("response_too_large", "too large"),
-  unreadable: () => ModelError.transportError("stream-cut", "unreadable")
+  unreadable: () => ModelError.transportError("stream-cut", "unreadable"),
+  foreign: () => ModelError.transportError("stream-cut", "foreign")
 })
 
 const bytes = (text: string) => new TextEncoder().encode(text)

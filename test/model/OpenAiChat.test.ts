@@ -422,6 +422,10 @@ describe("tool calls", () => {
 })
 
 describe("failures", () => {
+  const lines = (type: string): Fake.Reply => ({
+    headers: { "content-type": type },
+    steps: [Fake.send('{"model":"m","message":{"content":"Hi"},"done":false}\n{"model":"m","done":true}\n')]
+  })
   const statuses: ReadonlyArray<readonly [string, Fake.Reply, code: string, retryable: boolean, says: RegExp]> = [
     [
       "400",
@@ -479,6 +483,37 @@ describe("failures", () => {
     [
       "200 with a web page",
       { headers: { "content-type": "text/html" }, steps: [Fake.send("<html>")] },
+      "model:invalid-response",
+      false,
+      /base_url/
+    ],
+    [
+      "200 with lines of JSON as application/x-ndjson",
+      lines("application/x-ndjson"),
+      "model:invalid-response",
+      false,
+      /base_url/
+    ],
+    [
+      "200 with lines of JSON as text/event-stream",
+      lines("text/event-stream"),
+      "model:invalid-response",
+      false,
+      /base_url/
+    ],
+    [
+      "200 with lines of JSON as application/json",
+      lines("application/json"),
+      "model:invalid-response",
+      false,
+      /base_url/
+    ],
+    [
+      "200 with one line of JSON",
+      {
+        headers: { "content-type": "application/x-ndjson" },
+        steps: [Fake.send('{"model":"m","message":{"content":"Hi"},"done":true}\n')]
+      },
       "model:invalid-response",
       false,
       /base_url/

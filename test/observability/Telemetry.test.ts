@@ -86,6 +86,17 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.live("goes to a path before the query of the collector's address", () =>
+    Effect.gen(function* () {
+      const { got, url } = yield* collector
+      yield* Effect.provide(work, telemetry({ otlp_endpoint: `${url}/in?key=a%26b&k=2`, otlp_interval_seconds: 3600 }))
+      const paths = new Set(got.map(({ path }) => path))
+      for (const signal of ["traces", "metrics", "logs"]) {
+        assert.isTrue(paths.has(`/in/v1/${signal}?key=a%26b&k=2`), [...paths].join(" "))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is sent once more at the end", () =>
     Effect.gen(function* () {
       const { all, url } = yield* collector
