@@ -11,7 +11,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as ClientSettings from "../../src/config/ClientSettings.ts"
 import { ConfigError } from "../../src/config/ConfigError.ts"
 import type { Problem } from "../../src/config/ConfigError.ts"
@@ -23,6 +22,7 @@ import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
+import * as RegularFile from "../storage/RegularFile.ts"
 import * as Toml from "./Toml.ts"
 import * as Utf8 from "./Utf8.ts"
 
@@ -126,22 +126,12 @@ const typeOf = Effect.fnUntraced(function* (file: string) {
 })
 
 /** Far more than all settings there are, and little enough to be read at once. */
-const longest = ByteSize.kibibytes(256)
+const longest = 256 * 1024
 
 const read = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const refused = Effect.mapError((error: PlatformError.PlatformError) => failure(file, unreadable(error)))
-  const { size, type } = yield* refused(fs.stat(file))
-  // Opening a pipe waits for its writer, in a way that nothing can interrupt, and a device may have no end.
-  if (type !== "File") return yield* failure(file, { path: "", found: "a pipe or a device", expected: "a file" })
-  if (ByteSize.isGreaterThan(size, longest)) {
-    return yield* failure(file, {
-      path: "",
-      found: `a file of ${ByteSize.format(size, { system: "decimal", precision: 1, trailingZeros: false })}`,
-      expected: "at most 256 KiB"
-    })
-  }
-  return yield* Effect.mapError(Utf8.decode(yield* refused(fs.readFile(file))), (problem) => failure(file, problem))
+  const refused = (problem: Problem) => failure(file, problem)
+  const bytes = yield* Effect.mapError(RegularFile.read(file, longest), (error) => refused(unreadable(error)))
+  return yield* Effect.mapError(Utf8.decode(bytes), refused)
 })
 
 const parse = (text: string, source: string) => Effect.mapError(Toml.parse(text), (problem) => failure(source, problem))
@@ -159,11 +149,26 @@ const expand = Effect.fnUntraced(function* (
   return [document, { source, findings: [...shallow.findings, ...findings], origin }]
 })
 
-const unreadable = (error: PlatformError.PlatformError): Problem => ({
-  path: "",
-  found: `a file that cannot be read (${FileTrouble.why(error)})`,
-  expected: "a file this user may read"
-})
+const unreadable = (error: Effect.Error<ReturnType<typeof RegularFile.read>>): Problem => {
+  switch (error._tag) {
+    case "NotAFile":
+      return { path: "", found: error.kind, expected: "a file" }
+    case "FileTooLarge": {
+      const size = ByteSize.format(ByteSize.bytes(error.size), {
+        system: "decimal",
+        precision: 1,
+        trailingZeros: false
+      })
+      return { path: "", found: `a file of ${size}`, expected: "at most 256 KiB" }
+    }
+    case "PlatformError":
+      return {
+        path: "",
+        found: `a file that cannot be read (${FileTrouble.why(error)})`,
+        expected: "a file this user may read"
+      }
+  }
+}
 
 const lookup = Effect.fnUntraced(function* (names: ReadonlySet<string>) {
   const environment = yield* Environment

@@ -12,7 +12,11 @@ import * as Describe from "./Describe.ts"
 /** Checks the settings file a command with this `--config` would use; the text says which one that was. Fails as loading does. */
 export const check = Effect.fn("Report.check")(function* (path?: string) {
   const { settings, source } = yield* ConfigFile.load({ path })
-  const prompts = yield* Effect.provideService(PromptFiles.problem, Settings, settings)
+  const prompts = yield* Effect.provideService(
+    Effect.tap(PromptFiles.problem, () => PromptFiles.check),
+    Settings,
+    settings
+  )
   const lines = prompts === undefined ? notes(settings) : [...notes(settings), prompts]
   return source._tag === "File"
     ? `${source.path}: no problems found\n${lines.map((line) => `  - note: ${line}\n`).join("")}`

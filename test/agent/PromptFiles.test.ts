@@ -43,7 +43,10 @@ describe("prompt files", () => {
     Effect.gen(function* () {
       const { path, settings } = yield* prompts({ "policies/a.md": "A" }, ["policies/b.md", "main.md"])
       const policy = yield* Effect.flip(Effect.provide(PromptFiles.policies, settings))
-      assert.include(policy.message, `${path}/policies/b.md ([llm].prompts_dir) cannot be used: it cannot be read`)
+      assert.include(
+        policy.message,
+        `${path}/policies/b.md ([llm].prompts_dir) cannot be used: it is a folder and not a file`
+      )
       const main = yield* Effect.flip(Effect.provide(PromptFiles.mainPrompt, settings))
       assert.include(main.message, `${path}/main.md`)
     }).pipe(Effect.provide(NodeServices.layer))
@@ -105,6 +108,43 @@ describe("prompt files", () => {
         }).pipe(Effect.provide(Layer.provideMerge(SystemPromptLive.layer, settings)))
       }).pipe(Effect.provide([NodeServices.layer, logger]))
     }
+  )
+
+  it.effect("what has no end, is too large or is no text is not read", () =>
+    Effect.gen(function* () {
+      const { path } = yield* prompts(
+        { "large.md": "x".repeat(1024 * 1024 + 1), "largest.md": "x".repeat(1024 * 1024) },
+        []
+      )
+      const files = yield* FileSystem.FileSystem
+      yield* files.writeFile(`${path}/latin.md`, Uint8Array.from([0x61, 0x0a, 0x62, 0xe4]))
+      const read = (file: string) =>
+        Effect.provide(PromptFiles.mainPrompt, Layer.fresh(Settings.layer({ llm: { system_prompt_file: file } })))
+      const why = (file: string) => Effect.map(Effect.flip(read(file)), ({ message }) => message)
+      const named = "([llm].system_prompt_file) cannot be used"
+      assert.include(yield* why("/dev/zero"), `/dev/zero ${named}: it is a device and not a file`)
+      assert.include(yield* why(path), `${named}: it is a folder and not a file`)
+      assert.include(yield* why(`${path}/large.md`), `${named}: it has 1048577 bytes, more than 1048576`)
+      assert.include(yield* why(`${path}/latin.md`), `${named}: it is a text that is not UTF-8 (line 2, column 2)`)
+      assert.strictEqual((yield* read(`${path}/largest.md`)).length, 1024 * 1024)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("what keeps a daemon from starting is found by a check of the settings", () =>
+    Effect.gen(function* () {
+      const { path } = yield* prompts({ "file.md": "text", "policies/a.md": "A" }, ["policies/b.md"])
+      const files = yield* FileSystem.FileSystem
+      const check = Effect.fnUntraced(function* (line: string) {
+        yield* files.writeFileString(`${path}/config.toml`, `[llm]\n${line}\n`)
+        return yield* Effect.provide(Effect.flip(Report.check(`${path}/config.toml`)), Environment.layer)
+      })
+      const missing = yield* check('system_prompt_file = "/nope"')
+      assert.strictEqual(missing._tag, "PromptUnreadable")
+      assert.include(missing.message, "/nope ([llm].system_prompt_file) cannot be used: there is no such file")
+      const file = yield* check(`prompts_dir = "${path}/file.md"`)
+      assert.include(file.message, `${path}/file.md ([llm].prompts_dir) cannot be used: it is a file and not a folder`)
+      assert.include((yield* check(`prompts_dir = "${path}"`)).message, "b.md ([llm].prompts_dir) cannot be used")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
   it.effect("a prompt file that the settings name and that is missing is explained", () =>

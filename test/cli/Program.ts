@@ -15,7 +15,7 @@ export interface Result {
 }
 
 export interface Options {
-  readonly input?: string
+  readonly input?: string | Uint8Array
   readonly env?: Readonly<Record<string, string>>
   /** A file that takes standard output. */
   readonly stdout?: string
