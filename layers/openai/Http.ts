@@ -10,14 +10,18 @@ import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
+import * as Utf8 from "../config/Utf8.ts"
 
 /** The body of the request, parsed. */
 export const body = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const text = yield* Effect.mapError(request.text, (error) =>
+  const bytes = yield* Effect.mapError(request.arrayBuffer, (error) =>
     error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
       ? Problem.refusal(413, "The body is larger than a request may be.")
       : Problem.invalid(null, "The body cannot be read.")
+  )
+  const text = yield* Effect.mapError(Utf8.decode(new Uint8Array(bytes)), () =>
+    Problem.invalid(null, "The body is not UTF-8. Expected JSON in UTF-8.", "invalid_json")
   )
   const value = yield* Effect.mapError(parse(text), () =>
     Problem.invalid(null, "The body is not JSON. Expected one JSON object.", "invalid_json")

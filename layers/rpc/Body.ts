@@ -6,17 +6,21 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Message from "../../src/rpc/Message.ts"
+import * as Utf8 from "../config/Utf8.ts"
 import * as Limits from "./Limits.ts"
 
 /** Calls `next` with a body of calls only, and answers any other with status 400 and what is wrong with it. */
 export const guard = <E, R>(next: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    // The request keeps its text: the protocol reads it again.
-    const problem = yield* Effect.match(request.text, {
-      onFailure: () => `The body cannot be read, or has more than ${Limits.requestBytes} bytes.`,
-      onSuccess: problemOf
-    })
+    // The request keeps its bytes: the protocol reads them again.
+    const problem = yield* request.arrayBuffer.pipe(
+      Effect.mapError(() => `The body cannot be read, or has more than ${Limits.requestBytes} bytes.`),
+      Effect.flatMap((bytes) =>
+        Effect.mapError(Utf8.decode(new Uint8Array(bytes)), () => "The body is not UTF-8. Nothing of it was run.")
+      ),
+      Effect.match({ onFailure: (words) => words, onSuccess: problemOf })
+    )
     return problem === undefined ? yield* next : refuse(problem)
   })
 

@@ -141,11 +141,16 @@ describe("without a daemon", () => {
     "usage errors of chat",
     Effect.gen(function* () {
       const at = yield* Program.place
-      const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string, string]> = [
+      const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, string | Uint8Array, string]> = [
         [["chat", "--once", ""], "", "blank"],
         [["chat", "--once", " \n\t"], "", "blank"],
         [["chat", "--once", "-"], "  \n", "blank"],
         [["chat", "--once", "-"], "x".repeat(1_000_001), "longer"],
+        [
+          ["chat", "--once", "-"],
+          Uint8Array.from([0x61, 0x0a, 0xe4]),
+          "Standard input is not UTF-8 (line 2, column 1)"
+        ],
         [["chat", "--once", "x", "--thread", "two words"], "", "no name of a thread"],
         [["chat", "--json"], "", "--json needs --once"],
         [["chat", "--timeout", "5"], "", "--timeout needs --once"],

@@ -224,6 +224,14 @@ describe("what is refused", () => {
         `${head(`content-length: ${body.length}\r\nauthorization: Bearer wrong\r\nx-troupe-thread: a\r\nx-troupe-thread: b`)}${body}`,
         `${head("content-length: 3\r\ncontent-encoding: gzip")}abc`
       ]
+      // Half of it would be another text than was said.
+      const latin = Buffer.from(JSON.stringify({ model: "troupe", messages: [user("h\u00e4")] }), "latin1")
+      const refused = yield* halfSent(
+        url,
+        Buffer.concat([Buffer.from(head(`connection: close\r\ncontent-length: ${latin.length}`)), latin])
+      )
+      assert.include(refused, "HTTP/1.1 400")
+      assert.include(refused, "The body is not UTF-8")
       for (const [index, text] of raw.entries()) {
         const answer = yield* halfSent(url, text)
         assert.notInclude(answer, "HTTP/1.1 200", `${index}`)
@@ -237,7 +245,7 @@ describe("what is refused", () => {
 })
 
 /** Sends a text as it is, says that there is no more, and gives what comes back. */
-const halfSent = (url: URL, text: string): Effect.Effect<string> =>
+const halfSent = (url: URL, text: string | Uint8Array): Effect.Effect<string> =>
   Effect.callback((resume) => {
     let received = ""
     const socket = Net.connect(Number(url.port), url.hostname, () => socket.end(text))

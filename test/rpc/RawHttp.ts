@@ -14,7 +14,7 @@ export const send = (
     readonly method?: string
     readonly path: string
     readonly headers?: Readonly<Record<string, string>>
-    readonly body?: string
+    readonly body?: string | Uint8Array
   }
 ): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
@@ -39,7 +39,8 @@ export const send = (
       )
     }
     const socket = Net.connect(Number(port), hostname.replace(/^\[|\]$/g, ""), () => {
-      socket.write(`${head.join("\r\n")}\r\n\r\n${request.body ?? ""}`)
+      socket.write(`${head.join("\r\n")}\r\n\r\n`)
+      socket.write(request.body ?? "")
     })
     socket.setEncoding("utf8")
     socket.on("data", (chunk: string) => {

@@ -195,7 +195,7 @@ layer(TestServer.layerWithStage({ settings: { http: { allowed_origins: ["https:/
 })
 
 layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent", (it) => {
-  const post = (body: string, headers: Readonly<Record<string, string>> = {}) =>
+  const post = (body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
     Effect.flatMap(TestServer.url, (url) =>
       RawHttp.send(url, { method: "POST", path: "/rpc", headers: { ...bearer, ...headers }, body })
     )
@@ -293,6 +293,9 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
       const twice = yield* post(`${asked("Status", null, inner)}${good}${good}`)
       assert.strictEqual(twice.status, 400)
       assert.include(twice.body, "Line 2 of the body has the id of a call before it")
+      const latin = yield* post(Buffer.from(good.replace("not to be run", "h\u00e4"), "latin1"))
+      assert.strictEqual(latin.status, 400)
+      assert.include(latin.body, "The body is not UTF-8. Nothing of it was run.")
       assert.strictEqual(stage.accepted.length, before)
       for (const body of ["", "\n"]) assert.include((yield* post(body)).body, "no message", JSON.stringify(body))
     })

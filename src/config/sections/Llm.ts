@@ -29,7 +29,11 @@ export const section = Key.key(
       4096,
       "Most tokens in one response; left to the provider when not set."
     ),
-    max_tool_iterations: Key.key(Values.PositiveInt, 15, "Most model responses with tool calls in one turn."),
+    max_tool_iterations: Key.key(
+      Values.PositiveInt,
+      15,
+      "Most model responses with tool calls in one turn; it may make twice as many calls, and at least 12."
+    ),
     request_timeout_seconds: Key.key(
       Values.Seconds,
       90,
