@@ -35,11 +35,8 @@ const services = (at: Lives.At) => {
       return Context.make(Agents, { ...agents, get: before("agent", agents.get) }).pipe(
         Context.add(FileSystem.FileSystem, {
           ...files,
-          readFileString: (path, encoding) =>
-            Effect.andThen(
-              path.includes("/channels/") ? at("prompt file") : Effect.void,
-              files.readFileString(path, encoding)
-            )
+          stat: (path) =>
+            Effect.andThen(path.includes("/channels/") ? at("prompt file") : Effect.void, files.stat(path))
         }),
         Context.add(Threads, {
           ...threads,
