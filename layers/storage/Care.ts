@@ -20,6 +20,7 @@ import { explain, unavailableIn } from "../../src/storage/StorageError.ts"
 import { StorageHealth } from "../../src/storage/StorageHealth.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
 import * as Defects from "./Defects.ts"
+import * as FileSize from "./FileSize.ts"
 import * as Presence from "./Presence.ts"
 import * as Retention from "./Retention.ts"
 import { SqliteClient } from "./SqliteClient.ts"
@@ -65,14 +66,9 @@ const retention = Effect.gen(function* () {
 
 const log = Effect.gen(function* () {
   const sqlite = yield* SqliteClient
-  const files = yield* FileSystem.FileSystem
   const { storage } = yield* Settings.Settings
   if (sqlite.path === ":memory:") return
-  const sizeOf = (path: string) =>
-    files.stat(path).pipe(
-      Effect.map((info) => Number(info.size)),
-      Effect.orElseSucceed(() => 0)
-    )
+  const sizeOf = (path: string) => Effect.map(FileSize.of(path), (bytes) => bytes ?? 0)
   let last = 0
   const round = Effect.gen(function* () {
     const size = yield* sizeOf(`${sqlite.path}-wal`)

@@ -4,15 +4,18 @@
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { DatabaseUnusable } from "../../src/storage/StorageError.ts"
+import * as FileSize from "./FileSize.ts"
 
 /** Its being there says that the database was in use. */
 const markOf = (path: string): string => `${path}.used`
 
 /** Where a copy is saved of a database whose file went away. The names sort by their stamps. */
 export const savedAs = (path: string, stamp: string): string => `${path}.saved-${stamp}`
+
+/** Where that copy is while it is made: a process that ends meanwhile leaves half of one, which is none. */
+export const savingAs = (path: string): string => `${path}.saving`
 
 /** Notes that there is a database at this path from now on. */
 export const mark = Effect.fnUntraced(function* (path: string) {
@@ -24,12 +27,12 @@ export const mark = Effect.fnUntraced(function* (path: string) {
 /** Fails where a new database would take the place of one that was there, and says what can be done about it. */
 export const refuse = Effect.fnUntraced(function* (directory: DataDirectory["Service"], name: string) {
   const path = directory.file(name)
-  const own = yield* sizeOf(path)
+  const own = yield* FileSize.of(path)
   if (own !== undefined && own > 0) return
   const words = own === undefined ? "it is not there" : "it is empty"
   const log = `${path}-wal`
-  const hasLog = ((yield* sizeOf(log)) ?? 0) > 0
-  if (!hasLog && (yield* sizeOf(markOf(path))) === undefined) return
+  const hasLog = ((yield* FileSize.of(log)) ?? 0) > 0
+  if (!hasLog && (yield* FileSize.of(markOf(path))) === undefined) return
   const detail = hasLog ? `${words}, but its log ${log} is` : `${words}, and there was a database here before`
   // Over another database than its own, a log would be played all the same.
   const aside = hasLog ? `mv ${quoted(log)} ${quoted(`${log}.old`)} && ` : ""
@@ -40,12 +43,6 @@ export const refuse = Effect.fnUntraced(function* (directory: DataDirectory["Ser
       : `To go on with what a daemon saved of it: ${aside}mv ${quoted(saved)} ${quoted(path)}`
   const remedy = `${goOn}. To begin anew: ${aside}rm -f ${quoted(markOf(path))}`
   return yield* new DatabaseUnusable({ path, reason: "emptied", detail, remedy })
-})
-
-const sizeOf = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  const info = yield* Effect.option(files.stat(path))
-  return Option.isSome(info) ? Number(info.value.size) : undefined
 })
 
 const newestSaved = Effect.fnUntraced(function* (directory: DataDirectory["Service"], name: string) {

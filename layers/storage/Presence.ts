@@ -33,7 +33,13 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
       yield* sqlite.refuseWrites(true)
       const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(/[:.]/g, "-")
       const saved = Lost.savedAs(sqlite.path, stamp)
-      const kept = yield* Effect.exit(Effect.andThen(sqlite.saveOpen(saved), files.chmod(saved, 0o600)))
+      const saving = Lost.savingAs(sqlite.path)
+      const kept = yield* sqlite.saveOpen(saving).pipe(
+        Effect.andThen(files.chmod(saving, 0o600)),
+        Effect.andThen(files.rename(saving, saved)),
+        Effect.tapError(() => Effect.ignore(files.remove(saving))),
+        Effect.exit
+      )
       yield* Effect.logError(
         "The database file was deleted, moved or replaced under this daemon, which takes no messages any more. " +
           (kept._tag === "Success"

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { pathToFileURL } from "node:url"
 import { DatabaseUnusable } from "../../src/storage/StorageError.ts"
 import * as Database from "./Database.ts"
+import * as FileSize from "./FileSize.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 
 /**
@@ -17,13 +18,13 @@ export const nameOf = Effect.fn("ReadOnly.nameOf")(function* (
   const plain = yield* tried(path)
   if (plain === undefined || damage.has(NodeSqlite.primaryCode(plain) ?? 0)) return path
   const unusable = Database.toUnusable(path, plain)
-  if (NodeSqlite.primaryCode(plain) !== cannotOpen || (yield* sizeOf(`${path}-shm`)) !== undefined)
+  if (NodeSqlite.primaryCode(plain) !== cannotOpen || (yield* FileSize.of(`${path}-shm`)) !== undefined)
     return yield* unusable
   const unchanging = `${pathToFileURL(path).href}?immutable=1`
   if ((yield* tried(unchanging)) !== undefined) return yield* unusable
-  if (((yield* sizeOf(`${path}-wal`)) ?? 0) === 0) return unchanging
+  if (((yield* FileSize.of(`${path}-wal`)) ?? 0) === 0) return unchanging
   // Without its log it would be an older state, or half of one.
-  const detail = "its log troupe.db-wal cannot be read where nothing can be written beside it"
+  const detail = `its log ${path}-wal cannot be read where nothing can be written beside it`
   const remedy = "Copy the data directory to a place that can be written, and give that one with --data-dir."
   return yield* new DatabaseUnusable({ path, reason: "no-access", detail, remedy })
 })
@@ -34,14 +35,6 @@ const tried = (filename: string): Effect.Effect<SqlError | undefined> =>
       query("PRAGMA schema_version", [], { shape: "values", safeIntegers: false, cache: false })
     )
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: (error) => error }))
-
-const sizeOf = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  return yield* files.stat(path).pipe(
-    Effect.map(({ size }) => Number(size)),
-    Effect.orElseSucceed(() => undefined)
-  )
-})
 
 // SQLite's primary result codes, https://sqlite.org/rescode.html
 const cannotOpen = 14

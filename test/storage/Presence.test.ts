@@ -157,6 +157,29 @@ describe("a database that is not there at the start", () => {
     )
   )
 
+  it.live("is saved whole or not at all: a copy that came to nothing is not taken for one", () =>
+    inPlace((path, files) =>
+      Effect.gen(function* () {
+        const database = join(path, "troupe.db")
+        const failing = FileSystem.FileSystem.of({
+          ...files,
+          chmod: (name, mode) =>
+            name.startsWith(database)
+              ? files.stat(join(path, "no such file")).pipe(Effect.asVoid)
+              : files.chmod(name, mode)
+        })
+        yield* Effect.gen(function* () {
+          const { look } = yield* Effect.provideService(Presence.make, FileSystem.FileSystem, failing)
+          yield* (yield* Journal).accept(message({ externalId: "1" }))
+          for (const end of ["", "-wal", "-shm"]) yield* files.remove(`${database}${end}`)
+          yield* look
+        }).pipe(Effect.provide(store(path)))
+        assert.deepStrictEqual(yield* files.readDirectory(path), ["troupe.db.used"])
+        assert.include((yield* started(path)).message, "Put the file back, or restore a backup")
+      })
+    )
+  )
+
   it.live("is not made anew beside what was saved of it, whose newest copy is named and can be put in its place", () =>
     inPlace((path, files) =>
       Effect.gen(function* () {

@@ -123,7 +123,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         for (const command of [["verify"], ["backup", "saved"]]) {
           const refused = yield* Program.run(at, command)
           assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], refused.stderr)
-          assert.include(refused.stderr, "its log troupe.db-wal cannot be read where nothing can be written beside it")
+          assert.include(refused.stderr, "/troupe.db-wal cannot be read where nothing can be written beside it")
           assert.include(refused.stderr, "Copy the data directory to a place that can be written")
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
