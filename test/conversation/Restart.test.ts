@@ -41,27 +41,33 @@ const emptied = Effect.flatMap(Outbox, (outbox) =>
   Effect.repeat(Effect.andThen(Effect.yieldNow, outbox.pending), { until: (left) => left.length === 0 })
 )
 
+/** A process that ends while its one turn, that of `early`, is still given its time. */
+const ending = Effect.gen(function* () {
+  const store = yield* Lives.makeStore
+  const scope = yield* Scope.make()
+  const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts: () => [never] }, store), scope)
+  const accept = (message: string, chat: string) =>
+    Effect.provideContext(
+      Troupe.use((troupe) => troupe.accept(message, { chat, externalId: message })),
+      context
+    )
+  const early = yield* accept("early", "main")
+  yield* Effect.provideContext(
+    ScriptedModel.use((model) => model.awaitRequests(1)),
+    context
+  )
+  const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+  yield* Effect.repeat(Effect.yieldNow, { times: 100 })
+  assert.isUndefined(closing.pollUnsafe(), "the turn at work is still given its time")
+  return { store, context, accept, early, closed: Fixtures.whileTimePasses(Fiber.join(closing)) }
+})
+
 describe("a message", () => {
   it.effect("F017 that comes in while the process ends is on disk, and answered by the next", () =>
     Effect.gen(function* () {
-      const store = yield* Lives.makeStore
-      const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts: () => [never] }, store), scope)
-      const accept = (message: string, chat: string) =>
-        Effect.provideContext(
-          Troupe.use((troupe) => troupe.accept(message, { chat, externalId: message })),
-          context
-        )
-      const early = yield* accept("early", "main")
-      yield* Effect.provideContext(
-        ScriptedModel.use((model) => model.awaitRequests(1)),
-        context
-      )
-      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* Effect.repeat(Effect.yieldNow, { times: 100 })
-      assert.isUndefined(closing.pollUnsafe(), "the turn at work is still given its time")
+      const { accept, closed, early, store } = yield* ending
       const late = [yield* accept("late", "main"), yield* accept("elsewhere", "other")]
-      yield* Fixtures.whileTimePasses(Fiber.join(closing))
+      yield* closed
 
       const outcomes = yield* Lives.whole(
         store,
@@ -79,24 +85,9 @@ describe("a message", () => {
     "that comes in while the process ends keeps nobody waiting: what is asked of its conversation is refused",
     () =>
       Effect.gen(function* () {
-        const store = yield* Lives.makeStore
-        const scope = yield* Scope.make()
-        const context = yield* Layer.buildWithScope(TestRuntime.layer({ scripts: () => [never] }, store), scope)
-        const accept = (chat: string) =>
-          Effect.provideContext(
-            Troupe.use((troupe) => troupe.accept("hello", { chat })),
-            context
-          )
-        const early = yield* accept("main")
-        yield* Effect.provideContext(
-          ScriptedModel.use((model) => model.awaitRequests(1)),
-          context
-        )
-        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-        yield* Effect.repeat(Effect.yieldNow, { times: 100 })
-        assert.isUndefined(closing.pollUnsafe(), "the turn at work is still given its time")
+        const { accept, closed, context, early } = yield* ending
         const conversations = yield* Effect.provideContext(Conversations, context)
-        for (const { threadId } of [early, yield* accept("other")]) {
+        for (const { threadId } of [early, yield* accept("late", "other")]) {
           const refusals = [
             yield* Effect.flip(conversations.inspect(threadId)),
             yield* Effect.flip(conversations.stop(threadId, "tester")),
@@ -104,7 +95,7 @@ describe("a message", () => {
           ]
           for (const refusal of refusals) assert.strictEqual(refusal._tag, "ConversationUnavailable")
         }
-        yield* Fixtures.whileTimePasses(Fiber.join(closing))
+        yield* closed
       })
   )
 
