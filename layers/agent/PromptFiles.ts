@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Settings from "../../src/config/Settings.ts"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
-import * as Utf8 from "../config/Utf8.ts"
+import * as Utf8 from "../Utf8.ts"
 import * as RegularFile from "../storage/RegularFile.ts"
 
 export class PromptUnreadable extends Schema.TaggedError<PromptUnreadable>()("PromptUnreadable", {

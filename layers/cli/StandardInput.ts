@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { CommandFailed, exitCodes, usage } from "../../src/cli/CommandFailed.ts"
-import * as Utf8 from "../config/Utf8.ts"
+import * as Utf8 from "../Utf8.ts"
 
 /** All of standard input, as UTF-8. What is none is refused: read as something else, it would be another text than was written. */
 export const text = Effect.gen(function* () {

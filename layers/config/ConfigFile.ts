@@ -24,7 +24,7 @@ import * as Settings from "../../src/config/Settings.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as RegularFile from "../storage/RegularFile.ts"
 import * as Toml from "./Toml.ts"
-import * as Utf8 from "./Utf8.ts"
+import * as Utf8 from "../Utf8.ts"
 
 /** Settings together with where they came from. */
 export interface Loaded {

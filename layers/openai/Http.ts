@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
-import * as Utf8 from "../config/Utf8.ts"
+import * as Utf8 from "../Utf8.ts"
 
 /** The body of the request, parsed. */
 export const body = Effect.gen(function* () {

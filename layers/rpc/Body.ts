@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Message from "../../src/rpc/Message.ts"
-import * as Utf8 from "../config/Utf8.ts"
+import * as Utf8 from "../Utf8.ts"
 import * as Limits from "./Limits.ts"
 
 /** Calls `next` with a body of calls only, and answers any other with status 400 and what is wrong with it. */

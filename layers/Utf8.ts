@@ -1,6 +1,6 @@
-/** The text of a file. */
+/** Text out of bytes: of a file, a body, or standard input. */
 import * as Effect from "effect/Effect"
-import type { Problem } from "../../src/config/ConfigError.ts"
+import type { Problem } from "../src/config/ConfigError.ts"
 
 /** Bytes as text. What is not UTF-8 is refused, with the place of the first byte that is not. */
 export const decode = (bytes: Uint8Array): Effect.Effect<string, Problem> =>
