@@ -21,6 +21,7 @@ import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
 import * as Telemetry from "../observability/Telemetry.ts"
 import * as Requests from "../openai/Requests.ts"
+import * as ProcessRunner from "../process/ProcessRunner.ts"
 import * as AccessToken from "../rpc/AccessToken.ts"
 import * as EndpointFile from "../rpc/EndpointFile.ts"
 import * as Overview from "../rpc/Overview.ts"
@@ -57,7 +58,7 @@ export const layer = (options: Options) =>
 
 const below = (options: Surroundings) =>
   Runtime.agents.pipe(
-    Layer.provideMerge(Layer.merge(Runtime.registries, Models.layer)),
+    Layer.provideMerge(Layer.mergeAll(Runtime.registries, Models.layer, ProcessRunner.layer)),
     Layer.provideMerge(Runtime.repositories),
     Layer.provideMerge(Database.layer),
     Layer.provideMerge(foundation(options))
