@@ -12,6 +12,9 @@ import * as Journal from "../../src/conversation/Journal.ts"
 /** More threads than this are woken over several rounds, the oldest debt first. */
 const batch = 5000
 
+/** After this many the others get their turn: a process that wakes very many threads at its start serves meanwhile. */
+const stride = 16
+
 const sweep = Effect.gen(function* () {
   const { runtime } = yield* Settings.Settings
   const journal = yield* Journal.Journal
@@ -21,7 +24,11 @@ const sweep = Effect.gen(function* () {
     const owing = yield* journal.owedThreads(batch)
     yield* Effect.forEach(
       owing,
-      (threadId) => Effect.ignore(actorOf(threadId).Wake({ accepted: null }, { discard: true })),
+      (threadId, index) =>
+        Effect.andThen(
+          index % stride === 0 ? Effect.yieldNow : Effect.void,
+          Effect.ignore(actorOf(threadId).Wake({ accepted: null }, { discard: true }))
+        ),
       { discard: true }
     )
   }).pipe(

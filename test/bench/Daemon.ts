@@ -1,41 +1,26 @@
 /** The daemon as a process: how soon it serves, what it holds when idle, and what it costs a client to ask it something. */
 import { execFile, spawn } from "node:child_process"
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import * as Installed from "./Installed.ts"
 import { median, type Measurement } from "./Report.ts"
 import * as Processes from "./Processes.ts"
 
 const rounds = 7
-const bin = "layers/cli/bin.js"
 
 const run = promisify(execFile)
 
-export const measure = async (): Promise<ReadonlyArray<Measurement>> => {
-  await run("npm", ["run", "build"], { cwd: Processes.root })
-  const installed = await install()
-  const figures = [
-    ...(await measureForm("source", join(Processes.root, bin), {})),
-    ...(await measureForm("bundle", join(installed, bin), { ready: { target: 250 }, status: { target: 150 } }))
-  ]
-  await rm(installed, { recursive: true, force: true })
-  return figures
-}
+export const measure = (): Promise<ReadonlyArray<Measurement>> =>
+  Installed.using(async (program) => [
+    ...(await measureForm("source", join(Processes.root, Installed.bin), {})),
+    ...(await measureForm("bundle", program, { ready: { target: 250 }, status: { target: 150 } }))
+  ])
 
 interface Targets {
   readonly ready?: { readonly target: number }
   readonly status?: { readonly target: number }
-}
-
-/** The package as it is installed: the program without the sources beside it. */
-const install = async (): Promise<string> => {
-  const place = await mkdtemp(join(tmpdir(), "troupe-bench-package-"))
-  await mkdir(join(place, "layers/cli"), { recursive: true })
-  await copyFile(join(Processes.root, bin), join(place, bin))
-  await copyFile(join(Processes.root, "package.json"), join(place, "package.json"))
-  await symlink(join(Processes.root, "dist"), join(place, "dist"))
-  return place
 }
 
 const measureForm = async (form: string, entry: string, targets: Targets): Promise<ReadonlyArray<Measurement>> => {

@@ -29,18 +29,29 @@ export const inPlace = async <A>(settings: string, use: (place: Place) => Promis
   }
 }
 
-/** Serves it for as long as it is used. */
-export const serving = async <A>(place: Place, use: (daemon: Daemon) => Promise<A>): Promise<A> => {
+/** Starts it, and is done when it serves. `program` is the one to run, the sources when there is none. */
+export const start = async (
+  place: Place,
+  program = "layers/cli/bin.js",
+  env: NodeJS.ProcessEnv = process.env
+): Promise<Daemon> => {
   const { child, line } = await Processes.startUntil(
-    spawn(process.execPath, ["--expose-gc", "layers/cli/bin.js", "--config", place.config], {
+    spawn(process.execPath, ["--expose-gc", program, "--config", place.config], {
       cwd: Processes.root,
+      env,
       stdio: ["ignore", "pipe", "pipe"]
     }),
     /http:\/\/127\.0\.0\.1:\d+/
   )
+  return { child, url: line, token: (await readFile(join(place.data, "token"), "utf8")).trim() }
+}
+
+/** Serves it for as long as it is used. */
+export const serving = async <A>(place: Place, use: (daemon: Daemon) => Promise<A>): Promise<A> => {
+  const daemon = await start(place)
   try {
-    return await use({ child, url: line, token: (await readFile(join(place.data, "token"), "utf8")).trim() })
+    return await use(daemon)
   } finally {
-    await Processes.stop(child)
+    await Processes.stop(daemon.child)
   }
 }

@@ -49,3 +49,16 @@ export const residentMiB = (pid: number): number | undefined => {
     return undefined
   }
 }
+
+/** Processor time a process has used so far in milliseconds, as Linux counts it; NaN elsewhere. */
+export const processorMillis = (pid: number): number => {
+  try {
+    // The name, in parentheses, may hold anything; behind it come the state and then numbers. 100 ticks are a second.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ")
+    return (Number(fields[11]) + Number(fields[12])) * 10
+  } catch {
+    return Number.NaN
+  }
+}

@@ -9,6 +9,7 @@ import * as Campaign from "./Campaign.ts"
 import * as FirstStart from "./FirstStart.ts"
 import * as Points from "./Points.ts"
 import * as Random from "./Random.ts"
+import * as Installed from "../bench/Installed.ts"
 import * as Recovery from "./Recovery.ts"
 
 const { values } = parseArgs({
@@ -130,11 +131,15 @@ for (const point of ["sql begin", "sql commit"] as const) {
   say(`  ${kills} times at ${point}: ${problems.length === 0 ? "it always starts again" : problems.join("; ")}`)
 }
 
-const recovery = await Recovery.run(1_000)
-say(
-  `Recovery with ${recovery.threads} turns under way: ready after ${Math.round(recovery.ready)} ms, ` +
-    `the last one resumed after ${Math.round(recovery.resumed)} ms`
-)
+await Installed.using(async (program) => {
+  for (const turns of [64, 1_000]) {
+    const recovery = await Recovery.run(program, { threads: 1_000, turns })
+    say(
+      `Recovery with ${recovery.threads} threads owed, ${turns} turns under way: serves after ${Math.round(recovery.ready)} ms, ` +
+        `the last turn is taken up after ${Math.round(recovery.resumed)} ms`
+    )
+  }
+})
 const middle = ready.toSorted((one, other) => one - other)[Math.floor(ready.length / 2)] ?? 0
 say(
   `${passed.size} points; ${total.messages} messages, ${total.turns} turns, ${total.folds} folds, ${total.stops} stops, ${total.decisions} decisions, ` +
