@@ -19,6 +19,7 @@ import * as Journal from "../conversation/Journal.ts"
 import * as SingleProcess from "../conversation/SingleProcess.ts"
 import * as Sweep from "../conversation/Sweep.ts"
 import * as TurnSlots from "../conversation/TurnSlots.ts"
+import * as Workspace from "../file/Workspace.ts"
 import * as Spill from "../spill/Spill.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as Grants from "../tool/Grants.ts"
@@ -35,9 +36,12 @@ export const repositories = Held.layer.pipe(
 /** What tools, channels and extensions register with, before any conversation runs. */
 export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer, Grants.layer, ToolRegistry.layer)
 
+/** The managed files, and the capabilities to work with them. Needs the settings, the data directory and the registries. */
+const files = Layer.provideMerge(Workspace.grants, Workspace.layer)
+
 /** The agents and the one pipeline their tool calls go through. Needs the registries. */
 export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer).pipe(
-  Layer.provideMerge(Approvals.layer),
+  Layer.provideMerge(Layer.merge(Approvals.layer, files)),
   Layer.provide(Spill.layer)
 )
 

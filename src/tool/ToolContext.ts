@@ -18,7 +18,11 @@ export interface TurnScope {
   readonly chainDepth: number
 }
 
-/** The call a handler is serving. The only service every handler may use without declaring it. */
+/**
+ * The call a handler is serving. The only service every handler may use without declaring it, so capabilities may ask for it too.
+ *
+ * @effect-leakable-service
+ */
 export class ToolCallContext extends Context.Service<
   ToolCallContext,
   TurnScope & {

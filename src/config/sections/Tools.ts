@@ -1,6 +1,7 @@
 import * as Key from "../Key.ts"
 import * as Approval from "./tools/Approval.ts"
 import * as Calculator from "./tools/Calculator.ts"
+import * as FileStorage from "./tools/FileStorage.ts"
 import * as Time from "./tools/Time.ts"
 import * as ToolOutputSpill from "./tools/ToolOutputSpill.ts"
 import * as Wait from "./tools/Wait.ts"
@@ -10,6 +11,7 @@ export const section = Key.key(
     time: Time.section,
     wait: Wait.section,
     calculator: Calculator.section,
+    file_storage: FileStorage.section,
     approval: Approval.section,
     tool_output_spill: ToolOutputSpill.section
   }),

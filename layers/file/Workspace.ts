@@ -1,0 +1,77 @@
+/** The managed files of the settings, and the capabilities to work with them. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Semaphore from "effect/Semaphore"
+import { Settings } from "../../src/config/Settings.ts"
+import * as FileChanges from "../../src/file/FileChanges.ts"
+import * as Workspace from "../../src/file/Workspace.ts"
+import { DataDirectory, filesFolder } from "../../src/storage/DataDirectory.ts"
+import { Grants } from "../../src/tool/Capability.ts"
+import { ToolCallContext } from "../../src/tool/ToolContext.ts"
+import * as Directories from "../storage/Directories.ts"
+import * as Folder from "./Folder.ts"
+import * as Reading from "./Reading.ts"
+import type * as Walk from "./Walk.ts"
+import * as Writing from "./Writing.ts"
+
+/** Everything but the root: what the files below all roots of a process share. */
+export const make = (holding: Folder.Holding) =>
+  Effect.gen(function* () {
+    const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+    const changes = yield* FileChanges.FileChanges
+    const turn = yield* Semaphore.make(1)
+
+    return (options: Workspace.RootOptions): Workspace.Files => {
+      const create = Directories.make(options.root).pipe(Effect.ignore, Effect.provideContext(services))
+      const root: Walk.Root = { ...options, holding, create }
+      const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn })
+      return { reading: Reading.make(root), writingAs, writing: inTheNameOfTheCall(writingAs) }
+    }
+  })
+
+const inTheNameOfTheCall = (
+  as: (author: FileChanges.Author) => Workspace.Writing<never>
+): Workspace.Writing<ToolCallContext> => {
+  const writing = Effect.map(ToolCallContext, ({ callId, ownerId, threadId, turnId }) =>
+    as({ _tag: "Call", ownerId, threadId, turnId, callId })
+  )
+  return {
+    write: (...given) => Effect.flatMap(writing, ({ write }) => write(...given)),
+    makeFolder: (...given) => Effect.flatMap(writing, ({ makeFolder }) => makeFolder(...given)),
+    move: (...given) => Effect.flatMap(writing, ({ move }) => move(...given)),
+    remove: (...given) => Effect.flatMap(writing, ({ remove }) => remove(...given))
+  }
+}
+
+export const layer: Layer.Layer<
+  Workspace.Workspace,
+  never,
+  Settings | DataDirectory | FileSystem.FileSystem | Path.Path
+> = Layer.effect(
+  Workspace.Workspace,
+  Effect.gen(function* () {
+    const { file_storage } = (yield* Settings).tools
+    const paths = yield* Path.Path
+    const dataDirectory = yield* DataDirectory
+    const at = yield* make(yield* Folder.holding)
+    const managed = at({
+      root:
+        file_storage.root_dir === undefined ? dataDirectory.file(filesFolder) : paths.resolve(file_storage.root_dir),
+      allowOutside: file_storage.allow_outside_root,
+      ownerOnly: true
+    })
+    return Workspace.Workspace.of({ ...managed, at })
+  })
+)
+
+/** Gives turns the capabilities. */
+export const grants: Layer.Layer<never, never, Workspace.Workspace | Grants> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { reading, writing } = yield* Workspace.Workspace
+    const { register } = yield* Grants
+    yield* register(Workspace.FsRead, () => Effect.succeed(reading))
+    yield* register(Workspace.FsWrite, () => Effect.succeed(writing))
+  })
+)

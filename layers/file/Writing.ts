@@ -1,0 +1,251 @@
+/**
+ * Changing files. A content is written aside, in the same folder, flushed to the disk and then put in its place, so that whoever
+ * looks sees the old file or the new one, also when the process or the machine ends meanwhile.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import * as FileChanges from "../../src/file/FileChanges.ts"
+import { FileError } from "../../src/file/FileError.ts"
+import type * as Workspace from "../../src/file/Workspace.ts"
+import * as Aside from "./Aside.ts"
+import * as Changes from "./Changes.ts"
+import * as NodeFiles from "./NodeFiles.ts"
+import * as Reading from "./Reading.ts"
+import { about } from "./Refusals.ts"
+import * as Removing from "./Removing.ts"
+import * as Walk from "./Walk.ts"
+
+export interface Options extends Changes.Setting {
+  /** One change at a time: what a change rests on must still hold when it is made. */
+  readonly turn: Semaphore.Semaphore
+}
+
+export const make = (options: Options): Workspace.Writing<never> => {
+  const { root, turn } = options
+  const alone = turn.withPermits(1)
+
+  const makeOne = (spot: Walk.Named): Effect.Effect<void, FileError> => {
+    const mode = root.ownerOnly ? 0o700 : 0o777
+    return Changes.make(options, {
+      action: "make-folder",
+      spots: [spot],
+      commit: about(spot.asked)(NodeFiles.makeFolder(spot.folder.at(spot.name), mode)),
+      after: stateNow(root, spot)
+    }).pipe(
+      // Somebody else made it meanwhile.
+      Effect.catchIf(
+        ({ reason }) => reason === "already_exists",
+        () => Effect.void
+      )
+    )
+  }
+
+  /** Where a path leads, in a folder that is there or made. */
+  const findForWriting = (path: string) =>
+    Effect.flatMap(Walk.find(root, path, { follow: true, make: makeOne }), Walk.named)
+
+  const writeScoped = Effect.fnUntraced(function* <E, R>(
+    path: string,
+    content: Stream.Stream<Uint8Array, E, R>,
+    wanted: Workspace.WriteOptions
+  ): Effect.fn.Return<Workspace.Written, FileError | E, R | Scope.Scope> {
+    const target = yield* findForWriting(path)
+    // Refused before the content is written, and looked at once more after that, which may have taken its time.
+    if (target.stats !== undefined) yield* fileOnly(target)
+    const isNew = target.stats === undefined
+    const mode = root.ownerOnly || !isNew ? 0o600 : 0o666
+    const aside = yield* Aside.write({ asked: path, folder: target.folder, mode, most: wanted.most }, content)
+    return yield* alone(
+      Effect.gen(function* () {
+        const spot = yield* Walk.lookAgain(target)
+        const written = { place: spot.place, bytes: aside.bytes, sha256: aside.sha256 }
+        if (yield* holdsAlready(root, spot, aside)) return { ...written, change: "unchanged" as const }
+        yield* isExpected(root, spot, wanted)
+        if (spot.stats !== undefined) yield* about(path)(takeAfter(aside.fd, spot.stats))
+        const put = spot.stats === undefined ? Aside.putNew : Aside.replace
+        yield* Changes.make(options, {
+          action: "write",
+          spots: [spot],
+          commit: about(path)(put(aside, spot.name)),
+          after: stateNow(root, spot)
+        })
+        return { ...written, change: spot.stats === undefined ? ("created" as const) : ("replaced" as const) }
+      })
+    )
+  })
+
+  const makeFolder = Effect.fn("Files.makeFolder")(function* (path: string) {
+    const spot = yield* Walk.find(root, path, { follow: true, make: makeOne })
+    if (spot.stats === undefined) yield* makeOne(yield* Walk.named(spot))
+    else if (!spot.stats.isDirectory()) return yield* notAFolder(path)
+    return spot.place
+  }, Effect.scoped)
+
+  const move = Effect.fn("Files.move")(function* (
+    source: string,
+    destination: string,
+    { overwrite }: { readonly overwrite: boolean }
+  ) {
+    const from = yield* Walk.named(yield* Walk.find(root, source, { follow: false }))
+    yield* movable(from)
+    const target = yield* findForWriting(destination)
+    return yield* alone(
+      Effect.gen(function* () {
+        const to = yield* Walk.lookAgain(target)
+        const moved = { source: from.place, destination: to.place }
+        if (to.place.absolute === from.place.absolute) return { ...moved, replaced: false }
+        const isOtherCase = yield* about(destination)(isSameName(from, to))
+        if (!isOtherCase) yield* mayReplace(to, overwrite)
+        const commit =
+          to.stats === undefined ? placeAt(root, from, to) : about(destination)(renameTo(from, to, isOtherCase))
+        yield* Changes.make(options, {
+          action: "move",
+          spots: [from, to],
+          commit: Effect.andThen(commit, Effect.andThen(Aside.flushFolder(from.folder), Aside.flushFolder(to.folder))),
+          after: Effect.map(stateNow(root, to), ([state]) => [FileChanges.absent, state ?? FileChanges.absent])
+        })
+        return { ...moved, replaced: to.stats !== undefined && !isOtherCase }
+      })
+    )
+  }, Effect.scoped)
+
+  return {
+    write: <E = never, R = never>(
+      path: string,
+      content: Uint8Array | Stream.Stream<Uint8Array, E, R>,
+      wanted: Workspace.WriteOptions
+    ) => {
+      const stream = content instanceof Uint8Array ? Stream.succeed(content) : content
+      return Effect.scoped(writeScoped(path, stream, wanted)).pipe(Effect.withSpan("Files.write"))
+    },
+    makeFolder,
+    move,
+    remove: Removing.make(options)
+  }
+}
+
+/** What is at a spot by now. */
+const stateNow = (root: Walk.Root, spot: Walk.Named) =>
+  Effect.map(
+    Effect.flatMap(Walk.lookAgain(spot), (now) => Changes.stateAt(root, now)),
+    (state) => [state]
+  )
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Whether a content may be put in place
+
+/** Whether a file of exactly this content is there, so that there is nothing to do: the same call made twice does it once. */
+const holdsAlready = (root: Walk.Root, spot: Walk.Named, aside: Aside.Aside) =>
+  spot.stats?.isFile() === true && spot.stats.size === aside.bytes
+    ? Effect.map(Changes.hashOf(root, spot), (sha256) => sha256 === aside.sha256)
+    : Effect.succeed(false)
+
+const isExpected = Effect.fnUntraced(function* (
+  root: Walk.Root,
+  spot: Walk.Named,
+  { expected, overwrite }: Workspace.WriteOptions
+) {
+  if (expected === "absent") return yield* mayReplace(spot, false)
+  if (expected !== undefined) {
+    const sha256 = spot.stats?.isFile() === true ? yield* Changes.hashOf(root, spot) : undefined
+    if (sha256 !== expected.sha256) return yield* changed(spot.asked)
+  }
+  yield* mayReplace(spot, overwrite)
+})
+
+const mayReplace = Effect.fnUntraced(function* (spot: Walk.Named, overwrite: boolean) {
+  if (spot.stats === undefined) return
+  yield* fileOnly(spot)
+  if (!overwrite) return yield* isThere(spot.asked)
+  yield* about(spot.asked)(NodeFiles.isWritable(spot.folder.at(spot.name)))
+})
+
+/** What is at the spot must be a file. A link was followed before: one that is here now came meanwhile. */
+const fileOnly = Effect.fnUntraced(function* (spot: Walk.Named) {
+  if (spot.stats?.isSymbolicLink() === true) return yield* changed(spot.asked)
+  const { kind } = yield* Reading.infoOf(spot)
+  if (kind === "folder") return yield* isFolder(spot.asked)
+})
+
+/** Gives the new file the mode of the old one, and its owner where this process may. */
+const takeAfter = (fd: number, old: NodeFiles.Stats) =>
+  Effect.andThen(
+    Effect.ignore(NodeFiles.setOwner(fd, old.uid, old.gid)),
+    NodeFiles.setMode(fd, old.mode & Reading.permissions)
+  )
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Moving
+
+const movable = Effect.fnUntraced(function* (from: Walk.Named) {
+  if (from.stats?.isSymbolicLink() === true) return yield* isLink(from.asked)
+  const { kind } = yield* Reading.infoOf(from)
+  if (kind === "folder") return yield* isFolder(from.asked)
+})
+
+/** Whether both names are one: where the case of letters does not matter, a file is also found under another case. */
+const isSameName = Effect.fnUntraced(function* (from: Walk.Named, to: Walk.Named) {
+  if (from.stats === undefined || to.stats === undefined) return false
+  if (from.stats.ino !== to.stats.ino || from.stats.dev !== to.stats.dev) return false
+  return !(yield* Walk.namesIn(to.folder)).includes(to.name)
+})
+
+/** Two names of one file are left as they are by a renaming: then the source is to go. */
+const renameTo = (from: Walk.Named, to: Walk.Named, isOtherCase: boolean) => {
+  const source = from.folder.at(from.name)
+  const isOneFile = from.stats?.ino === to.stats?.ino && from.stats?.dev === to.stats?.dev
+  return isOneFile && !isOtherCase ? NodeFiles.unlink(source) : NodeFiles.rename(source, to.folder.at(to.name))
+}
+
+/** To where nothing is. Another disk gets a copy. */
+const placeAt = (root: Walk.Root, from: Walk.Named, to: Walk.Named): Effect.Effect<void, FileError> =>
+  Aside.place(from.folder.at(from.name), to.folder.at(to.name)).pipe(
+    Effect.catchIf(
+      ({ code }) => code === "EXDEV",
+      () => copyTo(root, from, to)
+    ),
+    about(to.asked)
+  )
+
+const copyTo = (root: Walk.Root, from: Walk.Named, to: Walk.Named) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const file = yield* Reading.openSpot(root, from)
+      const options = { asked: to.asked, folder: to.folder, mode: file.info.mode, most: file.info.bytes }
+      const aside = yield* Aside.write(options, file.stream({ most: file.info.bytes }))
+      yield* Aside.putNew(aside, to.name)
+      yield* NodeFiles.unlink(from.folder.at(from.name))
+    })
+  )
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Refusals
+
+const isThere = (path: string) =>
+  new FileError({
+    reason: "already_exists",
+    path,
+    detail: "A file of this name is there already. Set overwrite to replace it, or choose another name."
+  })
+
+const isFolder = (path: string) =>
+  new FileError({ reason: "path_is_not_a_file", path, detail: "It is a folder. Name a file." })
+
+const isLink = (path: string) =>
+  new FileError({
+    reason: "path_is_not_a_file",
+    path,
+    detail: "It is a link. Move the file that it leads to, or delete the link."
+  })
+
+const notAFolder = (path: string) =>
+  new FileError({ reason: "path_is_not_a_folder", path, detail: "A file of this name is there. Choose another name." })
+
+const changed = (path: string) =>
+  new FileError({
+    reason: "changed_meanwhile",
+    path,
+    detail: "It is not as it was when it was last read. Read it again, and change it as it is now."
+  })

@@ -1,0 +1,65 @@
+/** Why something could not be done with a file: one error for reading and writing, so that every tool refuses in the same words. */
+import * as Schema from "effect/Schema"
+
+const Reason = Schema.Literals([
+  "file_not_found",
+  "folder_not_found",
+  "path_is_not_a_file",
+  "path_is_not_a_folder",
+  "special_file",
+  "invalid_path",
+  "outside_root",
+  "dangling_link",
+  "too_many_links",
+  "already_exists",
+  "folder_not_empty",
+  "root_itself",
+  "changed_meanwhile",
+  "too_large",
+  "not_text",
+  "permission_denied",
+  "no_space",
+  "read_only_disk",
+  "not_recorded",
+  "system"
+])
+export type Reason = typeof Reason.Type
+
+/** `path` as it was asked for. `detail` says what was found there and what to do. Never anything of the content. */
+export class FileError extends Schema.TaggedError<FileError>()("FileError", {
+  reason: Reason,
+  path: Schema.String,
+  detail: Schema.String
+}) {
+  /** Stable error code, `subsystem:reason`. */
+  get code(): string {
+    return `file:${this.reason}`
+  }
+  override get message(): string {
+    return `${JSON.stringify(this.path)}: ${this.detail}`
+  }
+}
+
+/** Reason → what it means, for the pages and for what tools say of their failures. */
+export const meanings: Readonly<Record<Reason, string>> = {
+  file_not_found: "there is no file of this name",
+  folder_not_found: "there is no folder of this name",
+  path_is_not_a_file: "a folder, or a link where a file is needed",
+  path_is_not_a_folder: "a file where a folder is needed",
+  special_file: "a device, a pipe or a socket",
+  invalid_path: "empty, too long, or with characters that no path has",
+  outside_root: "it lies outside the folder of managed files, or a link leads there",
+  dangling_link: "a link to something that is not there",
+  too_many_links: "links that lead to links without an end",
+  already_exists: "something is there and `overwrite` was not given",
+  folder_not_empty: "the folder has something in it and `recursive` was not given",
+  root_itself: "the folder of managed files itself can be neither moved nor deleted",
+  changed_meanwhile: "the file is not as it was expected, or changed while it was worked on",
+  too_large: "more bytes than allowed",
+  not_text: "the content is not text in UTF-8",
+  permission_denied: "the system does not allow it",
+  no_space: "the disk, or this user's share of it, is full",
+  read_only_disk: "the disk cannot be written",
+  not_recorded: "the change could not be recorded, so it was not made",
+  system: "another error of the system"
+}
