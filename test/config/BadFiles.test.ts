@@ -1,6 +1,7 @@
 /** Bad settings files and exactly what people are told about them. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Settings from "../../src/config/Settings.ts"
 import { refuse } from "./Files.ts"
 
 interface BadFile {
@@ -27,7 +28,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a misspelled table of a tool",
     text: '[tools.aproval]\nrequire_approval = ["*"]',
     says: [
-      "  - tools.aproval: found an unknown key; expected one of time, wait, calculator, approval, tool_output_spill",
+      `  - tools.aproval: found an unknown key; expected one of ${Object.keys(Settings.Settings.defaults.tools).join(", ")}`,
       "      did you mean approval?"
     ]
   },
