@@ -5,10 +5,12 @@
  * server          routes, RPC, the endpoint file
  * runtime         conversations; tools and channels; agents; registries and models; repositories
  * database        in the locked data directory
+ * outbound        the way of tools to other hosts
  * foundation      settings, secrets, log, telemetry, platform
  * ```
  */
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeDns from "@effect/platform-node/NodeDns"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,6 +19,7 @@ import * as Redactor from "../../src/observability/Redactor.ts"
 import type * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
+import * as Outbound from "../http/Outbound.ts"
 import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
 import * as Telemetry from "../observability/Telemetry.ts"
@@ -52,7 +55,9 @@ export type Below = Layer.Success<ReturnType<typeof below>>
 export const layer = (options: Options) =>
   server(options).pipe(
     Layer.provideMerge(Runtime.conversations),
-    Layer.provideMerge(Layer.mergeAll(PullChannels.layer, Care.layer, Tools.layer, options.tools ?? Layer.empty)),
+    Layer.provideMerge(
+      Layer.mergeAll(PullChannels.layer, Care.layer, Outbound.grant, Tools.layer, options.tools ?? Layer.empty)
+    ),
     Layer.provideMerge(below(options))
   )
 
@@ -61,6 +66,7 @@ const below = (options: Surroundings) =>
     Layer.provideMerge(Layer.mergeAll(Runtime.registries, Models.layer, ProcessRunner.layer)),
     Layer.provideMerge(Runtime.repositories),
     Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Layer.provide(Outbound.layer, NodeDns.layer)),
     Layer.provideMerge(foundation(options))
   )
 

@@ -18,6 +18,7 @@ import * as Logging from "./sections/Logging.ts"
 import * as Memory from "./sections/Memory.ts"
 import * as Observability from "./sections/Observability.ts"
 import * as Orchestration from "./sections/Orchestration.ts"
+import * as Outbound from "./sections/Outbound.ts"
 import * as Providers from "./sections/Providers.ts"
 import * as Retention from "./sections/Retention.ts"
 import * as Runtime from "./sections/Runtime.ts"
@@ -37,6 +38,7 @@ export const schema = Key.table({
   orchestration: Orchestration.section,
   memory: Memory.section,
   attachments: Attachments.section,
+  outbound: Outbound.section,
   tools: Tools.section
 })
 

@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as HostPattern from "../http/HostPattern.ts"
 import * as Document from "./Document.ts"
 import * as Shown from "./Shown.ts"
 import * as ToolName from "../tool/ToolName.ts"
@@ -149,6 +150,14 @@ export const Origin = value({
 
 /** A list of origins. */
 export const Origins = Schema.Array(Origin).annotate({ expected: "a list of origins" })
+
+/** Patterns of hosts, trimmed. See `HostPattern.parse`. */
+export const HostPatterns = Schema.Array(
+  text(
+    'a host, address or network, such as "example.org", "*.example.org", "10.0.0.0/8" or "localhost:8080"',
+    (trimmed) => HostPattern.parse(trimmed) !== undefined
+  )
+).annotate({ expected: "a list of hosts, addresses or networks" })
 
 /** What clients of the OpenAI protocol can give as a model, also in an address. */
 export const ModelId = text(

@@ -11,6 +11,11 @@ export const linux: Need = { missing: process.platform !== "linux", reason: "thi
 
 export const tmux: Need = { missing: spawnSync("tmux", ["-V"]).status !== 0, reason: "tmux is not installed" }
 
+export const openssl: Need = {
+  missing: spawnSync("openssl", ["version"]).status !== 0,
+  reason: "openssl is not installed"
+}
+
 /** The title of a test or a block that needs this. */
 export const titled = (need: Need, title: string): string =>
   need.missing ? `${title} (skipped: ${need.reason})` : title
