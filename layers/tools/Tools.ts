@@ -1,5 +1,8 @@
 /** All built-in tools. A new one is a line here, next to its definition in `src/tools` and its handler in `layers/tools`. */
 import * as Layer from "effect/Layer"
+import * as Files from "./file/Files.ts"
+import * as GlobFiles from "./file/GlobFiles.ts"
+import * as Texts from "./file/Texts.ts"
 import * as ChatHistory from "./history/ChatHistory.ts"
 import * as PreResponse from "./response/PreResponse.ts"
 import * as GetSettings from "./runtime/GetSettings.ts"
@@ -14,5 +17,8 @@ export const layer = Layer.mergeAll(
   GetSettings.layer,
   CurrentDatetime.layer,
   Wait.layer,
-  CalculateExpression.layer
+  CalculateExpression.layer,
+  Files.layer,
+  GlobFiles.layer,
+  Texts.layer
 )

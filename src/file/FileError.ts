@@ -16,11 +16,14 @@ const Reason = Schema.Literals([
   "root_itself",
   "changed_meanwhile",
   "too_large",
+  "empty_content",
   "not_text",
+  "invalid_pattern",
   "permission_denied",
   "no_space",
   "read_only_disk",
   "not_recorded",
+  "out_of_time",
   "system"
 ])
 export type Reason = typeof Reason.Type
@@ -40,8 +43,12 @@ export class FileError extends Schema.TaggedError<FileError>()("FileError", {
   }
 }
 
+/** Some of the codes with what they mean, for the catalogue of tools. */
+export const failures = (...reasons: ReadonlyArray<Reason>): Readonly<Record<string, string>> =>
+  Object.fromEntries(reasons.map((reason) => [`file:${reason}`, meanings[reason]]))
+
 /** Reason → what it means, for the pages and for what tools say of their failures. */
-export const meanings: Readonly<Record<Reason, string>> = {
+const meanings: Readonly<Record<Reason, string>> = {
   file_not_found: "there is no file of this name",
   folder_not_found: "there is no folder of this name",
   path_is_not_a_file: "a folder, or a link where a file is needed",
@@ -56,10 +63,13 @@ export const meanings: Readonly<Record<Reason, string>> = {
   root_itself: "the folder of managed files itself can be neither moved nor deleted",
   changed_meanwhile: "the file is not as it was expected, or changed while it was worked on",
   too_large: "more bytes than allowed",
+  empty_content: "an empty content in place of one that is not",
   not_text: "the content is not text in UTF-8",
+  invalid_pattern: "a pattern that is empty or too much to look for",
   permission_denied: "the system does not allow it",
   no_space: "the disk, or this user's share of it, is full",
   read_only_disk: "the disk cannot be written",
   not_recorded: "the change could not be recorded, so it was not made",
+  out_of_time: "it took longer than it may; the message says what was done by then",
   system: "another error of the system"
 }

@@ -1,5 +1,14 @@
 /** The built-in tools by group, with what their types do not say: when they are offered and which failures they have. */
+import { failures } from "../file/FileError.ts"
 import type * as Tool from "../tool/Tool.ts"
+import { CodeRead } from "./file/CodeRead.ts"
+import { DeleteFile } from "./file/DeleteFile.ts"
+import { FileInfo } from "./file/FileInfo.ts"
+import { GlobFiles } from "./file/GlobFiles.ts"
+import { ListFiles } from "./file/ListFiles.ts"
+import { MoveFile } from "./file/MoveFile.ts"
+import { ReadFile } from "./file/ReadFile.ts"
+import { WriteFile } from "./file/WriteFile.ts"
 import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
 import { PreResponse } from "./response/PreResponse.ts"
@@ -20,6 +29,21 @@ export interface Group {
   readonly title: string
   readonly items: ReadonlyArray<Item>
 }
+
+const files = ["tools", "file_storage"]
+
+/** What can happen with any path, with any file, and with any change. */
+const anyPath = [
+  "invalid_path",
+  "outside_root",
+  "dangling_link",
+  "too_many_links",
+  "special_file",
+  "permission_denied",
+  "system"
+] as const
+const anyFile = ["file_not_found", "path_is_not_a_file", ...anyPath] as const
+const anyChange = ["changed_meanwhile", "no_space", "read_only_disk", "not_recorded", "out_of_time"] as const
 
 export const catalogue: ReadonlyArray<Group> = [
   { title: "Response", items: [{ tool: PreResponse, failures: {} }] },
@@ -58,6 +82,45 @@ export const catalogue: ReadonlyArray<Group> = [
           "calculator:undefined_power": "zero to the power of zero",
           "calculator:too_large": "a number beyond 10 to the power of ±10000"
         }
+      }
+    ]
+  },
+  {
+    title: "Managed files",
+    items: [
+      { tool: ListFiles, section: files, failures: failures("folder_not_found", "path_is_not_a_folder", ...anyPath) },
+      {
+        tool: GlobFiles,
+        section: files,
+        failures: failures("invalid_pattern", "folder_not_found", "path_is_not_a_folder", ...anyPath)
+      },
+      { tool: FileInfo, section: files, failures: failures(...anyFile) },
+      { tool: ReadFile, section: files, failures: failures("not_text", ...anyFile) },
+      { tool: CodeRead, section: files, failures: failures("not_text", ...anyFile) },
+      {
+        tool: WriteFile,
+        section: files,
+        failures: failures(
+          "already_exists",
+          "empty_content",
+          "too_large",
+          "path_is_not_a_file",
+          ...anyPath,
+          ...anyChange
+        )
+      },
+      { tool: MoveFile, section: files, failures: failures("already_exists", ...anyFile, ...anyChange) },
+      {
+        tool: DeleteFile,
+        section: files,
+        failures: failures(
+          "root_itself",
+          "folder_not_empty",
+          "path_is_not_a_file",
+          "path_is_not_a_folder",
+          ...anyPath,
+          ...anyChange
+        )
       }
     ]
   }

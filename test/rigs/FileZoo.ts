@@ -115,3 +115,13 @@ export const addSparse = (zoo: FileZoo, name: string, bytes: number): void => {
 
 /** One name, composed and taken apart. */
 export const names = { composed: "caf\u00e9.txt", apart: "cafe\u0301.txt" } as const
+/** Texts as different programs save them. */
+export const texts = {
+  lineEnds: "one\r\ntwo\nthree\rfour",
+  marked: "\ufeffmarked",
+  control: "a\u0000b\u0007c\u2028d\u2029e",
+  utf16: Buffer.from("\ufeffhello", "utf16le"),
+  utf16BigEndian: Buffer.from("\ufeffhello", "utf16le").swap16(),
+  latin1: Buffer.from("caf\u00e9 au lait", "latin1"),
+  gbk: Uint8Array.of(0xc4, 0xe3, 0xba, 0xc3, 0x0a)
+} as const

@@ -10,6 +10,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
 import * as ChannelsLive from "../../layers/channel/Channels.ts"
+import * as WorkspaceLive from "../../layers/file/Workspace.ts"
 import * as SpillLive from "../../layers/spill/Spill.ts"
 import * as GrantsLive from "../../layers/tool/Grants.ts"
 import * as ToolCallsLive from "../../layers/tool/ToolCalls.ts"
@@ -58,10 +59,12 @@ const phone = Layer.effectDiscard(
   )
 )
 
+const files = Layer.provideMerge(WorkspaceLive.grants, WorkspaceLive.layer)
+
 /** The live pipeline and all below it. */
 export const pipeline = (settings: SettingsInput = {}) =>
   ToolCallsLive.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone)),
+    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone, files)),
     Layer.provideMerge(
       Layer.mergeAll(
         ToolRegistryLive.layer,

@@ -7,6 +7,16 @@ import { catalogue } from "../../src/tools/Catalogue.ts"
 
 const names = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.name))
 
+/** The tools of a section. */
+const toolsOf = (name: string) =>
+  catalogue.flatMap(({ items }) =>
+    items.filter(({ section }) => section?.join(".") === name).map(({ tool }) => tool.name)
+  )
+
+const files = toolsOf("tools.file_storage")
+/** What is off by itself, but for wait. */
+const off = files.map((name) => `${name}: [tools.file_storage].enabled`)
+
 const keptOff = (input: SettingsInput) =>
   Settings.useSync((settings) =>
     names.flatMap((name) => {
@@ -18,11 +28,12 @@ const keptOff = (input: SettingsInput) =>
 describe("a tool that the main agent does without", () => {
   it.effect("is one whose switch is off", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* keptOff({}), ["wait: [tools.wait].enabled"])
+      assert.deepStrictEqual(yield* keptOff({}), ["wait: [tools.wait].enabled", ...off])
       const other = { time: { enabled: false }, wait: { enabled: true }, calculator: { enabled: false } }
       assert.deepStrictEqual(yield* keptOff({ tools: other }), [
         "current_datetime: [tools.time].enabled",
-        "calculate_expression: [tools.calculator].enabled"
+        "calculate_expression: [tools.calculator].enabled",
+        ...off
       ])
     })
   )
@@ -34,7 +45,8 @@ describe("a tool that the main agent does without", () => {
         yield* keptOff({ tools: wait, orchestration: { main_agent: { tools_deny: ["chat_*", "pre_*"] } } }),
         [
           "chat_history_info: [orchestration.main_agent].tools_deny",
-          "chat_history_trim: [orchestration.main_agent].tools_deny"
+          "chat_history_trim: [orchestration.main_agent].tools_deny",
+          ...off
         ]
       )
       const allowed = yield* keptOff({ tools: wait, orchestration: { main_agent: { tools_allow: ["*_*n"] } } })

@@ -12,14 +12,15 @@ import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
+import * as MemoryFiles from "../file/MemoryFiles.ts"
 import * as ToolLaws from "../laws/Tools.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
 import * as TestHistory from "./TestHistory.ts"
 
-const everyTool = { tools: { wait: { enabled: true } } }
+const everyTool = { tools: { wait: { enabled: true }, file_storage: { enabled: true } } }
 
 const tools = (settings: SettingsInput = everyTool) =>
-  Layer.mergeAll(Tools.layer, TestHistory.layer(7, 50)).pipe(
+  Layer.mergeAll(Tools.layer, TestHistory.layer(7, 50), MemoryFiles.grants).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
     Layer.provideMerge(Fixtures.pipeline(settings))
   )

@@ -1,0 +1,70 @@
+/** What kind of file a name stands for, in words of MIME. */
+
+const types: ReadonlyMap<string, string> = new Map([
+  ["txt", "text/plain"],
+  ["log", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["tsv", "text/tab-separated-values"],
+  ["html", "text/html"],
+  ["htm", "text/html"],
+  ["css", "text/css"],
+  ["js", "text/javascript"],
+  ["mjs", "text/javascript"],
+  ["ts", "text/x-typescript"],
+  ["py", "text/x-python"],
+  ["sh", "application/x-sh"],
+  ["json", "application/json"],
+  ["jsonl", "application/jsonl"],
+  ["xml", "application/xml"],
+  ["yaml", "application/yaml"],
+  ["yml", "application/yaml"],
+  ["toml", "application/toml"],
+  ["sql", "application/sql"],
+  ["pdf", "application/pdf"],
+  ["rtf", "application/rtf"],
+  ["epub", "application/epub+zip"],
+  ["doc", "application/msword"],
+  ["xls", "application/vnd.ms-excel"],
+  ["ppt", "application/vnd.ms-powerpoint"],
+  ["docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+  ["xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+  ["pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"],
+  ["odt", "application/vnd.oasis.opendocument.text"],
+  ["ods", "application/vnd.oasis.opendocument.spreadsheet"],
+  ["zip", "application/zip"],
+  ["gz", "application/gzip"],
+  ["tar", "application/x-tar"],
+  ["7z", "application/x-7z-compressed"],
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["jpeg", "image/jpeg"],
+  ["gif", "image/gif"],
+  ["webp", "image/webp"],
+  ["svg", "image/svg+xml"],
+  ["bmp", "image/bmp"],
+  ["ico", "image/vnd.microsoft.icon"],
+  ["tif", "image/tiff"],
+  ["tiff", "image/tiff"],
+  ["heic", "image/heic"],
+  ["avif", "image/avif"],
+  ["mp3", "audio/mpeg"],
+  ["m4a", "audio/mp4"],
+  ["ogg", "audio/ogg"],
+  ["oga", "audio/ogg"],
+  ["opus", "audio/opus"],
+  ["flac", "audio/flac"],
+  ["wav", "audio/wav"],
+  ["mp4", "video/mp4"],
+  ["webm", "video/webm"],
+  ["mov", "video/quicktime"],
+  ["mkv", "video/matroska"]
+])
+
+/** What nothing is known of. */
+export const unknown = "application/octet-stream"
+
+/** The part of a name behind its last dot, with the dot; empty where there is none. */
+export const extensionOf = (name: string): string => /[^.]\.[^.]+$/.exec(name)?.[0].slice(1) ?? ""
+
+export const ofName = (name: string): string => types.get(extensionOf(name).slice(1).toLowerCase()) ?? unknown
