@@ -5,7 +5,7 @@ import { Channels } from "../../../src/channel/Channels.ts"
 import { ConfigSource } from "../../../src/config/ConfigSource.ts"
 import { Settings } from "../../../src/config/Settings.ts"
 import type { SettingsValue } from "../../../src/config/Settings.ts"
-import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
+import { DataDirectory, filesFolder } from "../../../src/storage/DataDirectory.ts"
 import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { GetSettings } from "../../../src/tools/runtime/GetSettings.ts"
@@ -20,7 +20,7 @@ export const layer = ToolRegistry.layer(
     const channels = yield* Channels
     const registry = yield* ToolRegistry.ToolRegistry
     const cwd = (yield* Path.Path).resolve(".")
-    const { path: dataDirectory } = yield* DataDirectory
+    const dataDirectory = yield* DataDirectory
 
     const get_settings = Effect.fnUntraced(function* () {
       const offered = yield* registry.offered(yield* ToolCallContext)
@@ -28,7 +28,7 @@ export const layer = ToolRegistry.layer(
         version: Version.version,
         config_path: source._tag === "File" ? source.path : null,
         cwd,
-        data_dir: dataDirectory,
+        data_dir: dataDirectory.path,
         channels: (yield* channels.all).map((channel) => channel.name),
         llm: {
           provider: settings.llm.provider,
@@ -44,7 +44,7 @@ export const layer = ToolRegistry.layer(
           tools_allow: settings.orchestration.main_agent.tools_allow,
           tools_deny: settings.orchestration.main_agent.tools_deny
         },
-        tools: { offered: Array.from(offered.keys()), ...reportTools(settings.tools) }
+        tools: { offered: Array.from(offered.keys()), ...reportTools(settings.tools, dataDirectory.file(filesFolder)) }
       }
     })
     return { get_settings }
@@ -52,8 +52,8 @@ export const layer = ToolRegistry.layer(
 )
 
 /** Field by field on purpose: what is not named here is not told. */
-const reportTools = (tools: SettingsValue["tools"]): Omit<Report["tools"], "offered"> => {
-  const { approval, calculator, time, tool_output_spill: spill, wait } = tools
+const reportTools = (tools: SettingsValue["tools"], managedFiles: string): Omit<Report["tools"], "offered"> => {
+  const { approval, calculator, file_storage: files, time, tool_output_spill: spill, wait } = tools
   return {
     ...(time.enabled ? { time: { default_format: time.default_format } } : {}),
     ...(wait.enabled ? { wait: { max_milliseconds: wait.max_milliseconds } } : {}),
@@ -63,6 +63,18 @@ const reportTools = (tools: SettingsValue["tools"]): Omit<Report["tools"], "offe
             default_scale: calculator.default_scale,
             max_expression_length: calculator.max_expression_length,
             max_exponent_abs: calculator.max_exponent_abs
+          }
+        }
+      : {}),
+    ...(files.enabled
+      ? {
+          file_storage: {
+            root_dir: files.root_dir ?? managedFiles,
+            max_write_bytes: files.max_write_bytes,
+            allow_outside_root: files.allow_outside_root,
+            save_incoming_uploads: files.save_incoming_uploads,
+            uploads_subdir: files.uploads_subdir,
+            incoming_temp_subdir: files.incoming_temp_subdir
           }
         }
       : {}),

@@ -27,6 +27,16 @@ const Report = Schema.Struct({
     calculator: Schema.optionalKey(
       Schema.Struct({ default_scale: Schema.Int, max_expression_length: Schema.Int, max_exponent_abs: Schema.Int })
     ),
+    file_storage: Schema.optionalKey(
+      Schema.Struct({
+        root_dir: Schema.String,
+        max_write_bytes: Schema.Int,
+        allow_outside_root: Schema.Boolean,
+        save_incoming_uploads: Schema.Boolean,
+        uploads_subdir: Schema.String,
+        incoming_temp_subdir: Schema.String
+      })
+    ),
     approval: Schema.optionalKey(Schema.Struct({ require_approval: names, timeout_seconds: Schema.Finite })),
     tool_output_spill: Schema.optionalKey(
       Schema.Struct({
