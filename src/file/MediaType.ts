@@ -62,7 +62,7 @@ const types: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What nothing is known of. */
-export const unknown = "application/octet-stream"
+const unknown = "application/octet-stream"
 
 /** The part of a name behind its last dot, with the dot; empty where there is none. */
 export const extensionOf = (name: string): string => /[^.]\.[^.]+$/.exec(name)?.[0].slice(1) ?? ""

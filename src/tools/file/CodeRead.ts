@@ -5,7 +5,7 @@ import * as Fields from "./Fields.ts"
 
 /** Lines of one call unless it asks for another number, and the most it may ask for. */
 export const usual = 200
-export const most = 400
+const most = 400
 
 export const CodeRead = Tool.make("code_read", {
   description: "Some lines of a managed text file.",
