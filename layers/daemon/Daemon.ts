@@ -24,6 +24,7 @@ import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
 import * as Telemetry from "../observability/Telemetry.ts"
 import * as Requests from "../openai/Requests.ts"
+import * as HostProcess from "../process/HostProcess.ts"
 import * as ProcessRunner from "../process/ProcessRunner.ts"
 import * as AccessToken from "../rpc/AccessToken.ts"
 import * as EndpointFile from "../rpc/EndpointFile.ts"
@@ -56,7 +57,14 @@ export const layer = (options: Options) =>
   server(options).pipe(
     Layer.provideMerge(Runtime.conversations),
     Layer.provideMerge(
-      Layer.mergeAll(PullChannels.layer, Care.layer, Outbound.grant, Tools.layer, options.tools ?? Layer.empty)
+      Layer.mergeAll(
+        PullChannels.layer,
+        Care.layer,
+        HostProcess.layer,
+        Outbound.grant,
+        Tools.layer,
+        options.tools ?? Layer.empty
+      )
     ),
     Layer.provideMerge(below(options))
   )

@@ -87,14 +87,20 @@ export const make = Effect.fnUntraced(function* (options: {
       if (!child.hasExited()) ProcFs.signal(-child.pid, name)
     })
 
-  const end = Effect.gen(function* () {
-    if (outcome !== undefined) return outcome
-    // Before the first of them dies: its children would no longer be known by their parent.
-    yield* marked
+  /** Gives how many could not be killed. */
+  const endMarked = Effect.gen(function* () {
+    // A look before the first of them dies: its children would no longer be known by their parent.
+    const found = yield* marked
+    if (found.length === 0 && child.hasExited()) return 0
     yield* signalGroup("SIGTERM")
     yield* signalUntilGone(marked, "SIGTERM", millisOf(options.terminateGrace))
     yield* signalGroup("SIGKILL")
-    const unkillable = yield* signalUntilGone(marked, "SIGKILL", killMillis)
+    return yield* signalUntilGone(marked, "SIGKILL", killMillis)
+  })
+
+  const end = Effect.gen(function* () {
+    if (outcome !== undefined) return outcome
+    const unkillable = yield* endMarked
     const drained = yield* Effect.timeoutOption(child.drained, options.drainGrace)
     // Whoever holds a pipe now has left the group and the session, and has thrown the mark away.
     const holders = Effect.sync(() => ProcFs.holders(pipes.isOurs))

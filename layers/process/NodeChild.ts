@@ -45,7 +45,7 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", { code: Sc
 export const spawn = Effect.fnUntraced(function* (options: Options) {
   const { pipes } = options
   const child = yield* Effect.try({ try: () => begin(options), catch: refusedBy }).pipe(
-    Effect.ensuring(pipes.closeWriters),
+    Effect.ensuring(pipes.closeChildEnds),
     Effect.onError(() => pipes.closeReaders)
   )
   const adopted = adopt(child, pipes.readers(child), options)
@@ -53,13 +53,13 @@ export const spawn = Effect.fnUntraced(function* (options: Options) {
   return adopted
 })
 
-const begin = ({ args, cwd, env, pipes, program, stdin }: Options): ChildProcess =>
+const begin = ({ args, cwd, env, pipes, program }: Options): ChildProcess =>
   nodeSpawn(program, args, {
     cwd,
     env: { ...env },
     detached: true,
     windowsHide: true,
-    stdio: [stdin === undefined ? "ignore" : "pipe", ...pipes.writers]
+    stdio: [...pipes.stdio]
   })
 
 const started = (child: ChildProcess): Effect.Effect<void, Refused> =>

@@ -1,7 +1,7 @@
 /**
- * The pipes between a child and this process. Node's own are sockets, which a program cannot open again by name: a script that
- * writes to `/dev/stderr` fails on them. So these are named pipes, made a few at a time and unlinked as soon as both ends
- * are open; where the system has none, Node's own are used.
+ * What a child reads from and writes to. Node's own pipes are sockets, which a program cannot open again by name: a script that
+ * writes to `/dev/stderr` fails on them. So outputs are named pipes, made a few at a time and unlinked as soon as both ends
+ * are open, and an input is a file without a name. Where the system has no named pipes, Node's own are used.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -15,14 +15,14 @@ import { join } from "node:path"
 import { Readable } from "node:stream"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 
-/** For one child: standard output, then standard error. */
+/** For one child. */
 export interface Pipes {
-  /** What the child is given. */
-  readonly writers: readonly [number | "pipe", number | "pipe"]
-  /** What is read here. */
+  /** What the child is given: standard input, output, error. Where the input is a pipe, it is to be written here. */
+  readonly stdio: readonly [number | "ignore" | "pipe", number | "pipe", number | "pipe"]
+  /** What is read here: standard output, error. */
   readonly readers: (child: ChildProcess) => readonly [Readable, Readable]
   /** Closes the child's ends in this process: without that, an output would never end. */
-  readonly closeWriters: Effect.Effect<void>
+  readonly closeChildEnds: Effect.Effect<void>
   /** For a child that was not started. */
   readonly closeReaders: Effect.Effect<void>
   /** Tells by the target of a link below `/proc/<pid>/fd` that it is one of these. */
@@ -46,15 +46,16 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  const take = Effect.gen(function* () {
+  /** `stdin` is all that the child can read. */
+  const take = Effect.fnUntraced(function* (stdin: Uint8Array | undefined) {
     if (free.length < 2) yield* refill
     const [stdout, stderr] = free.splice(0, 2)
-    if (stdout === undefined || stderr === undefined) return sockets
+    if (stdout === undefined || stderr === undefined) return sockets(stdin)
     return Result.getOrElse(
-      Result.try(() => fifos(stdout, stderr)),
-      () => sockets
+      Result.try(() => named(stdin === undefined ? undefined : inputFile(`${stdout}-input`, stdin), stdout, stderr)),
+      () => sockets(stdin)
     )
-  }).pipe(one.withPermits(1))
+  }, one.withPermits(1))
   return { take }
 })
 
@@ -73,19 +74,25 @@ const makeFifos = (paths: ReadonlyArray<string>): Effect.Effect<boolean> =>
     execFile("mkfifo", ["-m", "600", ...paths], { timeout: 5_000 }, (error) => resume(Effect.succeed(error === null)))
   })
 
-const fifos = (stdout: string, stderr: string): Pipes => {
+const named = (input: number | undefined, stdout: string, stderr: string): Pipes => {
   const [out, err] = [open(stdout), open(stderr)]
   const readers = [out.reader, err.reader] as const
+  const ends = [out.writer, err.writer, ...(input === undefined ? [] : [input])]
   return {
-    writers: [out.writer, err.writer],
+    stdio: [input ?? "ignore", out.writer, err.writer],
     readers: () => readers,
-    closeWriters: Effect.sync(() => {
-      fs.closeSync(out.writer)
-      fs.closeSync(err.writer)
-    }),
+    closeChildEnds: Effect.sync(() => ends.forEach((end) => fs.closeSync(end))),
     closeReaders: Effect.sync(() => readers.forEach((reader) => reader.destroy())),
-    isOurs: (link) => link.startsWith(stdout) || link.startsWith(stderr)
+    isOurs: (link) => link === `${stdout} (deleted)` || link === `${stderr} (deleted)`
   }
+}
+
+/** A file with this content, open for reading. Its name is gone then. */
+const inputFile = (path: string, content: Uint8Array): number => {
+  fs.writeFileSync(path, content, { flag: "wx", mode: 0o600 })
+  const input = fs.openSync(path, "r")
+  fs.unlinkSync(path)
+  return input
 }
 
 /** Both ends, the reading one first: it need not wait for the other. The name is gone then. */
@@ -96,10 +103,10 @@ const open = (path: string) => {
   return { writer, reader: new Socket({ fd: reading, readable: true, writable: false }) }
 }
 
-const sockets: Pipes = {
-  writers: ["pipe", "pipe"],
+const sockets = (stdin: Uint8Array | undefined): Pipes => ({
+  stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   readers: ({ stderr, stdout }) => [stdout ?? Readable.from([]), stderr ?? Readable.from([])],
-  closeWriters: Effect.void,
+  closeChildEnds: Effect.void,
   closeReaders: Effect.void,
   isOurs: () => false
-}
+})

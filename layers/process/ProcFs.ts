@@ -60,7 +60,8 @@ const isMember = ({ group, pid, session, start }: Stat, { except, known, leader,
   if (known?.get(pid) === start) return true
   if (leader !== undefined && (group === leader || session === leader)) return true
   const own = markOf(readText(`/proc/${pid}/environ`))
-  return own.startsWith(mark) && (except === undefined || !own.startsWith(except))
+  // Whoever carries no mark is nobody's, whatever is looked for.
+  return own !== "" && own.startsWith(mark) && (except === undefined || !own.startsWith(except))
 }
 
 const markOf = (environment: string): string => {

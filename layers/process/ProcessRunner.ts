@@ -36,7 +36,7 @@ export const layer: Layer.Layer<ProcessRunner, never, DataDirectory | Incarnatio
         function* (command: Contract.Command) {
           yield* Refusal.before(command)
           const outputs = yield* Outputs.make(command)
-          const pipes = yield* takePipes
+          const pipes = yield* takePipes(command.stdin)
           const began = yield* Monotonic.millis
           const { child, end } = yield* Effect.acquireRelease(
             start(command, Marker.ofRun(owner, runs++), pipes, outputs),

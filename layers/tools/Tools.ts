@@ -3,6 +3,8 @@ import * as Layer from "effect/Layer"
 import * as Files from "./file/Files.ts"
 import * as GlobFiles from "./file/GlobFiles.ts"
 import * as Texts from "./file/Texts.ts"
+import * as Bash from "./execution/Bash.ts"
+import * as Python from "./execution/Python.ts"
 import * as ChatHistory from "./history/ChatHistory.ts"
 import * as PreResponse from "./response/PreResponse.ts"
 import * as GetSettings from "./runtime/GetSettings.ts"
@@ -20,5 +22,7 @@ export const layer = Layer.mergeAll(
   CalculateExpression.layer,
   Files.layer,
   GlobFiles.layer,
-  Texts.layer
+  Texts.layer,
+  Bash.layer,
+  Python.layer
 )

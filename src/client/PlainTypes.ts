@@ -395,6 +395,13 @@ export type Event =
       readonly detail: string
       readonly error?: string
     })
+  | (OfTurn & {
+      readonly _tag: "ToolOutput"
+      readonly callId: string
+      readonly stream: "stdout" | "stderr"
+      readonly text: string
+      readonly dropped: number
+    })
   | { readonly _tag: "ApprovalRequested"; readonly request: Question; readonly channel: string; readonly chat: string }
   | {
       readonly _tag: "ApprovalResolved"

@@ -185,6 +185,11 @@ export const HeaderValue = secret("ASCII characters of one line (kept secret)", 
 /** A list of texts, none of them empty. */
 export const TextList = Schema.Array(NonEmptyText).annotate({ expected: "a list of texts" })
 
+/** Files and folders by their whole paths. */
+export const AbsolutePaths = Schema.Array(
+  text("a path from the root of the file system", (path) => /^(\/|[A-Za-z]:[\\/])/.test(path) && !/\p{Cc}/u.test(path))
+).annotate({ expected: "a list of paths that begin at the root" })
+
 /**
  * Patterns of tool names, trimmed: `*` any run of characters, `?` one character, `[a-z]` one of a set, `[!a-z]` one not in the
  * set; case matters. Names of tools that no longer exist are refused. See `ToolPattern.compile` for matching.

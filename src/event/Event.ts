@@ -66,6 +66,17 @@ export const Event = Schema.TaggedUnion({
     detail: Schema.String,
     error: Schema.optionalKey(Schema.String)
   },
+  /**
+   * What a program of a running call says, as it says it: a few kilobytes in a tenth of a second at most, secrets masked.
+   * `dropped` counts the bytes that were left out before it. Not stored; the result of the call has what is kept.
+   */
+  ToolOutput: {
+    ...turn,
+    callId: Ids.CallId,
+    stream: Schema.Literals(["stdout", "stderr"]),
+    text: Schema.String,
+    dropped: Schema.Int
+  },
   ApprovalRequested: { request: Approvals.ApprovalRequest, channel: Schema.String, chat: Schema.String },
   /** `approver` is absent when no person decided: time ran out, the turn was stopped, nobody could be asked. */
   ApprovalResolved: {

@@ -83,6 +83,7 @@ export const StartReason = Schema.Literals([
   "cwd_not_directory",
   "too_large",
   "nul_character",
+  "bad_variable",
   "out_of_resources",
   "unknown"
 ])
@@ -113,6 +114,7 @@ const why: Readonly<Record<StartReason, string>> = {
   too_large:
     "its arguments and environment are longer than the system takes. Put long text into a file or standard input.",
   nul_character: "an argument or an environment variable holds a NUL character.",
+  bad_variable: "the name of an environment variable is empty or holds an equals sign.",
   out_of_resources: "the machine has no room for another process or file. Try again when others have ended.",
   unknown: "the system refused."
 }

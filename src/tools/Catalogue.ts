@@ -1,6 +1,11 @@
 /** The built-in tools by group, with what their types do not say: when they are offered and which failures they have. */
 import { failures } from "../file/FileError.ts"
 import type * as Tool from "../tool/Tool.ts"
+import { Bash } from "./execution/Bash.ts"
+import * as HostExecution from "./execution/HostExecution.ts"
+import { PythonEnvironmentInfo } from "./execution/PythonEnvironmentInfo.ts"
+import { PythonExecute } from "./execution/PythonExecute.ts"
+import * as PythonRefused from "./execution/PythonRefused.ts"
 import { CodeRead } from "./file/CodeRead.ts"
 import { DeleteFile } from "./file/DeleteFile.ts"
 import { FileInfo } from "./file/FileInfo.ts"
@@ -122,6 +127,17 @@ export const catalogue: ReadonlyArray<Group> = [
           ...anyChange
         )
       }
+    ]
+  },
+  {
+    title: "Host execution",
+    items: [
+      { tool: Bash, section: ["tools", "bash"], failures: HostExecution.failures },
+      ...[PythonExecute, PythonEnvironmentInfo].map((tool) => ({
+        tool,
+        section: ["tools", "python_exec"],
+        failures: { ...HostExecution.failures, ...PythonRefused.failures }
+      }))
     ]
   }
 ]

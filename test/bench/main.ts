@@ -9,6 +9,7 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   known: () => import("./KnownThreads.ts"),
   request: () => import("./FirstRequest.ts"),
   rpc: () => import("./Rpc.ts"),
+  process: () => import("./ProcessStart.ts"),
   recovery: () => import("./Recovering.ts")
 }
 

@@ -83,7 +83,10 @@ const failure = <E>(result: { readonly _tag: "Success" } | { readonly _tag: "Fai
   result._tag === "Failure" ? Option.some(result.failure) : Option.none<E>()
 
 /** A reader sets the variables that a snippet asks for. */
-const everythingSet = Layer.succeed(Environment, { get: () => Effect.succeedSome("a-long-enough-secret-of-a-reader") })
+const everythingSet = Layer.succeed(Environment, {
+  get: () => Effect.succeedSome("a-long-enough-secret-of-a-reader"),
+  all: Effect.succeed({})
+})
 
 /** The variables that the text before a snippet says are set: "`PORT` is set to `http`". */
 const setIn = (prose: string): Readonly<Record<string, string>> =>

@@ -10,20 +10,24 @@ import type * as ProcessRunner from "../../src/process/ProcessRunner.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 
+/** A new life of a daemon. */
+export const incarnation = Layer.effect(
+  Incarnation,
+  Effect.map(Ids.makeIncarnationId, (id) => Incarnation.of({ id, startedAt: 0 }))
+)
+
 /** A directory of this path, in a new life of its daemon. */
 export const owned = (path: string) =>
   Layer.merge(
+    incarnation,
     Layer.effect(
       DataDirectory,
       Effect.map(Path.Path, (paths) => DataDirectory.of({ path, file: (name) => paths.join(path, name) }))
-    ),
-    Layer.effect(
-      Incarnation,
-      Effect.map(Ids.makeIncarnationId, (id) => Incarnation.of({ id, startedAt: 0 }))
     )
   )
 
-const temporary = Layer.unwrap(
+/** The same in a new directory. */
+export const temporary = Layer.unwrap(
   FileSystem.FileSystem.use((files) => Effect.map(files.makeTempDirectoryScoped({ prefix: "troupe-process-" }), owned))
 )
 

@@ -16,6 +16,24 @@ export const openssl: Need = {
   reason: "openssl is not installed"
 }
 
+export const python: Need = {
+  missing: spawnSync("python3", ["-I", "-c", ""]).status !== 0,
+  reason: "python3 is not installed"
+}
+
+/** Tried, since a system may have the program and not let it make namespaces. */
+const bwrapTrial = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], { encoding: "utf8" })
+
+export const bubblewrap: Need = {
+  missing: bwrapTrial.status !== 0,
+  reason: `bubblewrap does not work here: ${bwrapTrial.error?.message ?? bwrapTrial.stderr.trim()}`
+}
+
+export const prlimit: Need = {
+  missing: spawnSync("prlimit", ["--version"]).status !== 0,
+  reason: "prlimit is not installed"
+}
+
 /** The title of a test or a block that needs this. */
 export const titled = (need: Need, title: string): string =>
   need.missing ? `${title} (skipped: ${need.reason})` : title

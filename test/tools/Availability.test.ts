@@ -7,15 +7,15 @@ import { catalogue } from "../../src/tools/Catalogue.ts"
 
 const names = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.name))
 
-/** The tools of a section. */
-const toolsOf = (name: string) =>
-  catalogue.flatMap(({ items }) =>
-    items.filter(({ section }) => section?.join(".") === name).map(({ tool }) => tool.name)
-  )
-
-const files = toolsOf("tools.file_storage")
 /** What is off by itself, but for wait. */
-const off = files.map((name) => `${name}: [tools.file_storage].enabled`)
+const off = catalogue.flatMap(({ items }) =>
+  items.flatMap(({ section = [], tool }) => {
+    const name = section.join(".")
+    return ["tools.file_storage", "tools.bash", "tools.python_exec"].includes(name)
+      ? [`${tool.name}: [${name}].enabled`]
+      : []
+  })
+)
 
 const keptOff = (input: SettingsInput) =>
   Settings.useSync((settings) =>

@@ -5,9 +5,12 @@ import { readFileSync } from "node:fs"
 import * as Describe from "../../layers/tools/Describe.ts"
 import * as Tools from "../../layers/tools/Tools.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import { StartFailed } from "../../src/process/ProcessRunner.ts"
+import { OutsideSandbox, SandboxUnavailable } from "../../src/process/Sandbox.ts"
 import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
 import { catalogue } from "../../src/tools/Catalogue.ts"
 import { FileError } from "../../src/file/FileError.ts"
+import { PythonRefused } from "../../src/tools/execution/PythonRefused.ts"
 import { CalculationFailed } from "../../src/tools/utility/CalculateExpression.ts"
 import { UnknownDirective } from "../../src/tools/utility/CurrentDatetime.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
@@ -40,7 +43,11 @@ describe("the page about tools", () => {
     const codes = [
       ...CalculationFailed.fields.reason.literals.map((reason) => new CalculationFailed({ reason }).code),
       new UnknownDirective({ directive: "%Q" }).code,
-      ...FileError.fields.reason.literals.map((reason) => new FileError({ reason, path: "", detail: "" }).code)
+      ...FileError.fields.reason.literals.map((reason) => new FileError({ reason, path: "", detail: "" }).code),
+      ...StartFailed.fields.reason.literals.map((reason) => new StartFailed({ program: "p", reason }).code),
+      new SandboxUnavailable({ mode: "bwrap", reason: "r" }).code,
+      new OutsideSandbox({}).code,
+      ...PythonRefused.fields.reason.literals.map((reason) => new PythonRefused({ reason }).code)
     ]
     const named = new Set(items.flatMap(({ failures }) => Object.keys(failures)))
     assert.deepStrictEqual([...named].toSorted(), codes.toSorted())

@@ -15,12 +15,25 @@ import { ToolCalls } from "../../src/tool/ToolCalls.ts"
 import * as MemoryFiles from "../file/MemoryFiles.ts"
 import * as ToolLaws from "../laws/Tools.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
+import * as TestProcess from "./execution/TestProcess.ts"
 import * as TestHistory from "./TestHistory.ts"
 
-const everyTool = { tools: { wait: { enabled: true }, file_storage: { enabled: true } } }
+const everyTool = {
+  tools: {
+    wait: { enabled: true },
+    file_storage: { enabled: true },
+    bash: { enabled: true },
+    python_exec: { enabled: true }
+  }
+}
 
 const tools = (settings: SettingsInput = everyTool) =>
-  Layer.mergeAll(Tools.layer, TestHistory.layer(7, 50), MemoryFiles.grants).pipe(
+  Layer.mergeAll(
+    Tools.layer,
+    TestHistory.layer(7, 50),
+    MemoryFiles.grants,
+    TestProcess.layer(() => Effect.succeed(TestProcess.finished("said")))
+  ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
     Layer.provideMerge(Fixtures.pipeline(settings))
   )

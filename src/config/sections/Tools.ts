@@ -1,7 +1,9 @@
 import * as Key from "../Key.ts"
 import * as Approval from "./tools/Approval.ts"
+import * as Bash from "./tools/Bash.ts"
 import * as Calculator from "./tools/Calculator.ts"
 import * as FileStorage from "./tools/FileStorage.ts"
+import * as PythonExec from "./tools/PythonExec.ts"
 import * as Time from "./tools/Time.ts"
 import * as ToolOutputSpill from "./tools/ToolOutputSpill.ts"
 import * as Wait from "./tools/Wait.ts"
@@ -12,6 +14,8 @@ export const section = Key.key(
     wait: Wait.section,
     calculator: Calculator.section,
     file_storage: FileStorage.section,
+    bash: Bash.section,
+    python_exec: PythonExec.section,
     approval: Approval.section,
     tool_output_spill: ToolOutputSpill.section
   }),
@@ -19,4 +23,4 @@ export const section = Key.key(
   "What the agents can use, and under which conditions."
 )
 
-export const rules = [...Wait.rules, ...ToolOutputSpill.rules]
+export const rules = [...Wait.rules, ...Bash.rules, ...PythonExec.rules, ...ToolOutputSpill.rules]

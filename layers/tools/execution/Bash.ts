@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+import { Settings } from "../../../src/config/Settings.ts"
+import { Process } from "../../../src/process/Process.ts"
+import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
+import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
+import { Bash } from "../../../src/tools/execution/Bash.ts"
+import * as Outcome from "./Outcome.ts"
+
+type Section = Settings["Service"]["tools"]["bash"]
+
+export const layer = ToolRegistry.layer(
+  [Bash],
+  Settings.useSync(({ tools }) => ({ bash: handler(tools.bash) })),
+  {
+    offeredWhen: Settings.useSync(
+      ({ tools }) =>
+        () =>
+          tools.bash.enabled
+    )
+  }
+)
+
+const handler = (settings: Section) =>
+  Effect.fnUntraced(function* ({ command, cwd, env = {}, timeout_seconds }: typeof Bash.parameters.Type) {
+    const { callId } = yield* ToolCallContext
+    const finished = yield* (yield* Process).run({
+      callId,
+      program: "/bin/bash",
+      // A login shell reads the profile of the user, as the environment of the daemon alone does not.
+      args: [settings.pass_parent_env ? "-lc" : "-c", "--", command],
+      cwd,
+      env,
+      inherit: settings,
+      limits: {
+        timeout: Outcome.timeLimit(timeout_seconds, settings),
+        maxOutputBytes: settings.max_output_bytes
+      },
+      sandbox: settings,
+      ...(settings.spill_to_managed_file ? { spill: spillOf(settings) } : {})
+    })
+    const { sandbox, spilled, stderr, stdout } = finished
+    return {
+      ...Outcome.of(finished),
+      stdout: spilled === undefined ? stdout : "",
+      stderr,
+      cwd: finished.cwd,
+      command,
+      sandbox_applied: sandbox,
+      ...(spilled === undefined
+        ? {}
+        : {
+            stdout_storage: "managed_file" as const,
+            stdout_file_path: spilled.path,
+            stdout_file_absolute_path: spilled.absolutePath,
+            stdout_bytes_written: spilled.bytes,
+            stdout_preview: spilled.preview,
+            stdout_notice: `Standard output is longer than ${settings.spill_after_chars} characters and is in this file. Read the part of it that you need.`
+          })
+    }
+  })
+
+const spillOf = (settings: Section) => ({
+  tool: "bash",
+  subdir: settings.spill_subdir,
+  afterChars: settings.spill_after_chars,
+  previewChars: settings.spill_preview_chars,
+  maxBytes: settings.max_spill_bytes
+})
