@@ -38,7 +38,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /** One campaign with some ends; those that were missed are given back. */
 const campaign = async (ends: ReadonlyArray<Campaign.End>): Promise<ReadonlyArray<Campaign.End>> => {
-  const result = await Campaign.run({ ends, messages: 200, random })
+  const result = await Campaign.run({ ends, messages: 200, random, patience: 60_000 })
   const { counts, missed, problems } = result
   for (const point of result.passed) passed.add(point)
   ready.push(...result.ready)
