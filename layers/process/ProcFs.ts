@@ -86,8 +86,12 @@ export const lastPid = (): number => Number(readText("/proc/loadavg").trim().spl
 /** How many ids there are. */
 export const pidMax = (): number => Number(readText("/proc/sys/kernel/pid_max")) || 32_768
 
-/** Sends a signal. One that is gone already is left alone. */
+/**
+ * Sends a signal. One that is gone already is left alone. To the system, 0 is the group of this process, 1 the first of all and
+ * -1 everybody: no child is ever one of these.
+ */
 export const signal = (target: Target, name: "SIGTERM" | "SIGKILL"): void => {
+  if (!(Math.abs(target) > 1) || Math.abs(target) === process.pid) return
   Result.try(() => process.kill(target, name))
 }
 

@@ -31,6 +31,11 @@ export const layer: Layer.Layer<ProcessRunner, never, DataDirectory | Incarnatio
       yield* Orphans.end(owner)
       const { take: takePipes } = yield* Pipes.make
       let runs = 0
+      // Whoever runs a command is interrupted before the runner goes, and waits for its end. What is left then has been forgotten.
+      const atWork = new Set<Effect.Effect<unknown>>()
+      yield* Effect.addFinalizer(() =>
+        Effect.forEach(Array.from(atWork), (end) => end, { concurrency: "unbounded", discard: true })
+      )
 
       const run = Effect.fn("ProcessRunner.run")(
         function* (command: Contract.Command) {
@@ -39,8 +44,14 @@ export const layer: Layer.Layer<ProcessRunner, never, DataDirectory | Incarnatio
           const pipes = yield* takePipes(command.stdin)
           const began = yield* Monotonic.millis
           const { child, end } = yield* Effect.acquireRelease(
-            start(command, Marker.ofRun(owner, runs++), pipes, outputs),
-            ({ end }) => end
+            Effect.tap(start(command, Marker.ofRun(owner, runs++), pipes, outputs), ({ end }) =>
+              Effect.sync(() => atWork.add(end))
+            ),
+            ({ end }) =>
+              Effect.andThen(
+                end,
+                Effect.sync(() => atWork.delete(end))
+              )
           )
           const cause = yield* whatEnds(command.limits, child, outputs)
           const { drainGrace = defaults.drainGrace } = command.limits

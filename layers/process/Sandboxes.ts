@@ -77,7 +77,7 @@ export const make = Effect.gen(function* () {
         applied: mode,
         prefix: () => [program, ...Sandbox.systemdArguments(wanted.cgroup)],
         env,
-        script: `cat "/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/memory.max"`,
+        script: `cat "/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/memory.max" 2>/dev/null || :`,
         problem: (answer) =>
           answer.trim() === `${wanted.cgroup.memory_max_mb * 1024 * 1024}`
             ? undefined

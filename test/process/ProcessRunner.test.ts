@@ -2,8 +2,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { readdirSync } from "node:fs"
 import * as OutputBuffer from "../../src/process/OutputBuffer.ts"
 import * as OutputText from "../../src/process/OutputText.ts"
@@ -239,12 +242,39 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "ProcessRunner"),
       })
     )
 
+    it.effect("a command that whoever ran it has forgotten ends with the runner", () =>
+      Effect.gen(function* () {
+        const id = ProcessZoo.newId()
+        const scope = yield* Scope.make()
+        const services = yield* Layer.buildWithScope(Layer.fresh(Setting.layer), scope)
+        const begun = yield* Deferred.make<void>()
+        const command = Setting.bash(`trap '' TERM; echo here; setsid sleep ${id} & sleep ${id}`, {
+          watch: () => Deferred.succeed(begun, undefined)
+        })
+        yield* Effect.forkDetach(Effect.provide(run(command), services))
+        yield* Deferred.await(begun)
+        assert.isNotEmpty(ProcessZoo.alive(id))
+        yield* Scope.close(scope, Exit.void)
+        assert.deepStrictEqual(ProcessZoo.alive(id), [])
+      })
+    )
+
+    it.effect("F132: lines without end are bounded too", () =>
+      Effect.gen(function* () {
+        const limits = { timeout: "1 second", maxOutputBytes: 10_000 } as const
+        const { stdout } = yield* run(Setting.bash("yes", { limits }))
+        assert.strictEqual(OutputBuffer.lengthOf(stdout), 10_000)
+        assert.isAbove(stdout.omitted, 1_000_000)
+      })
+    )
+
     it.effect(
       "many at once leave no handle, no process and no pipe",
       () =>
         Effect.gen(function* () {
           yield* run(Setting.bash(":"))
           const before = openFiles()
+          const resources = process.getActiveResourcesInfo().length
           const id = ProcessZoo.newId()
           const results = yield* Effect.forEach(
             Array.from({ length: 60 }, (_, index) => index),
@@ -261,6 +291,7 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "ProcessRunner"),
           )
           assert.deepStrictEqual(ProcessZoo.alive(id), [])
           assert.isAtMost(openFiles(), before)
+          assert.isAtMost(process.getActiveResourcesInfo().length, resources)
         }),
       { timeout: 60_000 }
     )

@@ -90,6 +90,26 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "sandboxes"), () 
     )
   }
 
+  live(
+    "a cgroup that limits nothing is found out, and the program is not shown the way to the service manager",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped()
+      // Takes the arguments of systemd-run, notes them, and only runs what follows.
+      const fake = `#!/bin/sh\necho "$@" > ${folder}/told\nwhile [ "$1" != "--" ]; do shift; done\nshift\nexec "$@"\n`
+      yield* files.writeFileString(`${folder}/systemd-run`, fake, { mode: 0o755 })
+      const bus = { XDG_RUNTIME_DIR: "/run/user/1", DBUS_SESSION_BUS_ADDRESS: "unix:path=/run/user/1/bus" }
+      const environment = Environment.layerTable({ PATH: `${folder}:/usr/bin:/bin`, ...bus })
+      const bash: Given = { sandbox_mode: "cgroup", cgroup: { memory_max_mb: 123, cpu_quota_percent: 50 } }
+      const refused = yield* Effect.flip(Effect.provide(plan(bash), environment))
+      assert.match(refused.message, /its memory is not limited inside/)
+      const told = yield* files.readFileString(`${folder}/told`)
+      for (const part of ["--user --scope", "MemoryMax=123M", "MemorySwapMax=0", "CPUQuota=50%"])
+        assert.include(told, part)
+      for (const name of Object.keys(bus)) assert.include(told, `--unset=${name}`)
+    }).pipe(Effect.scoped)
+  )
+
   describe.skipIf(Needs.prlimit.missing)(Needs.titled(Needs.prlimit, "rlimit"), () => {
     live(
       "sets every limit that the settings name, and no dumps of memory",
