@@ -46,6 +46,10 @@ export type InstallationId = typeof InstallationId.Type
 export const DeliveryId = idText("out").pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
 
+/** Something remembered for an owner. */
+export const NoteId = idText("mem").pipe(Schema.brand("NoteId"))
+export type NoteId = typeof NoteId.Type
+
 export const makeThreadId = make("thr", ThreadId)
 export const makeTurnId = make("trn", TurnId)
 export const makeMessageId = make("msg", MessageId)
@@ -54,6 +58,7 @@ export const makeIncarnationId = make("inc", IncarnationId)
 export const makeApprovalId = make("apr", ApprovalId)
 export const makeDeliveryId = make("out", DeliveryId)
 export const makeInstallationId = make("ins", InstallationId)
+export const makeNoteId = make("mem", NoteId)
 
 /** Sorts before every id of this prefix that was made at this time (unix ms) or later, and after all that were made before. */
 export const lowerBound = (prefix: "msg" | "out" | "inc", millis: number): string => `${prefix}_${timeText(millis)}`

@@ -14,6 +14,7 @@ import openAiRequests from "./migrations/0002_openai_requests.ts"
 import care from "./migrations/0003_care.ts"
 import activeTime from "./migrations/0004_active_time.ts"
 import attachments from "./migrations/0005_attachments.ts"
+import notes from "./migrations/0006_notes.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -24,7 +25,8 @@ export const steps: Steps = {
   "0002_openai_requests": openAiRequests,
   "0003_care": care,
   "0004_active_time": activeTime,
-  "0005_attachments": attachments
+  "0005_attachments": attachments,
+  "0006_notes": notes
 }
 
 // The table in which the applied steps are recorded.

@@ -1,6 +1,7 @@
 /**
  * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
- * the process, contents of attachments, and outputs of tools that were moved to files. Threads and their entries stay.
+ * the process, contents of attachments, notes that have expired, what is left of deleted ones, and outputs of tools that were
+ * moved to files. Threads and their entries stay.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -16,6 +17,7 @@ import * as Ids from "../../src/Ids.ts"
 import * as FileName from "../../src/spill/FileName.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
+import * as Forgetting from "../memory/Forgetting.ts"
 import * as StorageMetrics from "../../src/storage/StorageMetrics.ts"
 
 /** Rows in one transaction, and transactions in one run: other writers come in between, and the next run goes on. */
@@ -28,6 +30,8 @@ export interface Removed {
   readonly messages: number
   readonly incarnations: number
   readonly attachments: number
+  readonly notes: number
+  readonly tombstones: number
   readonly files: number
 }
 
@@ -74,13 +78,20 @@ export const run = Effect.gen(function* () {
   })
   const [kept] = yield* sql<{ readonly total: number }>`SELECT COALESCE(SUM(bytes), 0) AS total FROM attachments`
   yield* Metric.update(StorageMetrics.attachmentBytes, kept?.total ?? 0)
+  const notes = yield* rows("notes", () => Forgetting.expireSome(sql, batch, now))
+  const tombstones = yield* rows("tombstones", () => {
+    const limit = before(retention.tombstones_days)
+    return sql`DELETE FROM note_tombstones WHERE id IN (
+      SELECT id FROM note_tombstones WHERE deleted_at < ${limit} ORDER BY deleted_at LIMIT ${batch}
+    ) RETURNING id`
+  })
   const files = yield* spill(before(retention.spill_days))
   yield* sql.unsafe("PRAGMA optimize")
-  return { replies, messages, incarnations, attachments, files } satisfies Removed
+  return { replies, messages, incarnations, attachments, notes, tombstones, files } satisfies Removed
 }).pipe(Effect.withSpan("storage.retention"))
 
 const rows = Effect.fnUntraced(function* (
-  kind: "replies" | "messages" | "incarnations" | "attachments",
+  kind: Exclude<keyof Removed, "files">,
   remove: () => Effect.Effect<ReadonlyArray<object>, SqlError>
 ) {
   let removed = 0

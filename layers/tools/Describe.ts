@@ -21,7 +21,12 @@ const endMark = "<!-- end of reference -->"
 /** Every group and tool of the catalogue. */
 export const reference = (): string => catalogue.flatMap(groupLines).join("\n").trim()
 
-const groupLines = (group: Group): ReadonlyArray<string> => [`## ${group.title}`, "", ...group.items.flatMap(itemLines)]
+const groupLines = (group: Group): ReadonlyArray<string> => [
+  `## ${group.title}`,
+  "",
+  ...(group.page === "tools.md" ? [] : [`What it is about: [${group.page}](${group.page}).`, ""]),
+  ...group.items.flatMap(itemLines)
+]
 
 const itemLines = (item: Item): ReadonlyArray<string> => [
   `### \`${item.tool.name}\``,

@@ -6,6 +6,7 @@ import * as Texts from "./file/Texts.ts"
 import * as Bash from "./execution/Bash.ts"
 import * as Python from "./execution/Python.ts"
 import * as ChatHistory from "./history/ChatHistory.ts"
+import * as Memory from "./memory/Memory.ts"
 import * as PreResponse from "./response/PreResponse.ts"
 import * as GetSettings from "./runtime/GetSettings.ts"
 import * as CalculateExpression from "./utility/CalculateExpression.ts"
@@ -17,6 +18,7 @@ export const layer = Layer.mergeAll(
   PreResponse.layer,
   ChatHistory.layer,
   GetSettings.layer,
+  Memory.layer,
   CurrentDatetime.layer,
   Wait.layer,
   CalculateExpression.layer,

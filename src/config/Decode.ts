@@ -15,6 +15,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { ConfigError } from "./ConfigError.ts"
 import type { Problem } from "./ConfigError.ts"
 import * as Document from "./Document.ts"
+import * as Moved from "./Moved.ts"
 import * as Outline from "./Outline.ts"
 import type { Finding, Path, Rule } from "./Rule.ts"
 import * as Suggest from "./Suggest.ts"
@@ -142,7 +143,8 @@ const unknownKey = (path: Path, type: SchemaAST.AST): Finding => {
   const table = Outline.at(type, path.slice(0, -1))
   const known = table === undefined ? [] : Outline.entries(table).map((entry) => entry.name)
   const meant = Suggest.nearest(name, known)
-  const elsewhere = Outline.find(type, name)
+  const today = Moved.moved.get(name)
+  const elsewhere = today === undefined ? Outline.find(type, name) : [today]
   return {
     path,
     found: "an unknown key",

@@ -182,6 +182,9 @@ export const Token = secret(
 /** The whole value of a header. */
 export const HeaderValue = secret("ASCII characters of one line (kept secret)", unsendable)
 
+/** A list of names, as `LowerCaseName` takes them. */
+export const Names = Schema.Array(LowerCaseName).annotate({ expected: "a list of names" })
+
 /** A list of texts, none of them empty. */
 export const TextList = Schema.Array(NonEmptyText).annotate({ expected: "a list of texts" })
 

@@ -30,5 +30,6 @@ const removed = Metric.counter("troupe_retention_removed_total", {
 })
 
 /** The counter of what was removed of a kind. */
-export const removedOf = (kind: "replies" | "messages" | "incarnations" | "attachments" | "files") =>
-  Metric.withAttributes(removed, { kind })
+export const removedOf = (
+  kind: "replies" | "messages" | "incarnations" | "attachments" | "notes" | "tombstones" | "files"
+) => Metric.withAttributes(removed, { kind })

@@ -16,6 +16,7 @@ import { ReadFile } from "./file/ReadFile.ts"
 import { WriteFile } from "./file/WriteFile.ts"
 import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
+import * as MemoryTools from "./memory/MemoryTools.ts"
 import { PreResponse } from "./response/PreResponse.ts"
 import { GetSettings } from "./runtime/GetSettings.ts"
 import { CalculateExpression } from "./utility/CalculateExpression.ts"
@@ -32,6 +33,8 @@ export interface Item {
 
 export interface Group {
   readonly title: string
+  /** The page of `docs` that explains what the group is about. */
+  readonly page: string
   readonly items: ReadonlyArray<Item>
 }
 
@@ -50,18 +53,90 @@ const anyPath = [
 const anyFile = ["file_not_found", "path_is_not_a_file", ...anyPath] as const
 const anyChange = ["changed_meanwhile", "no_space", "read_only_disk", "not_recorded", "out_of_time"] as const
 
+const kvMemory = ["tools", "kv_memory"]
+
+const invalidSelection = {
+  "memory:invalid_arguments:invalid_category": "`category` is none that the settings allow",
+  "memory:invalid_arguments:invalid_date": "a time is not in ISO 8601"
+}
+
+const invalidChange = {
+  ...invalidSelection,
+  "memory:invalid_arguments:data_required": "`data` is blank",
+  "memory:invalid_arguments:data_too_large": "`data` is longer than the settings allow",
+  "memory:invalid_arguments:category_required": "`category` is blank",
+  "memory:invalid_arguments:category_in_metadata": "`metadata` has the key `category`",
+  "memory:invalid_arguments:invalid_metadata": "`metadata` is not the text of a JSON object",
+  "memory:invalid_arguments:metadata_too_large": "`metadata` is larger than 4096 bytes",
+  "memory:invalid_arguments:source_too_long": "`source` is longer than 256 characters",
+  "memory:invalid_arguments:already_expired": "`expires_at` is not in the future"
+}
+
+const noEntryId = { "memory:invalid_arguments:entry_id_required": "`entry_id` is blank" }
+
 export const catalogue: ReadonlyArray<Group> = [
-  { title: "Response", items: [{ tool: PreResponse, failures: {} }] },
+  { title: "Response", page: "tools.md", items: [{ tool: PreResponse, failures: {} }] },
   {
     title: "Chat history",
+    page: "memory.md",
     items: [
       { tool: ChatHistoryInfo, failures: {} },
       { tool: ChatHistoryTrim, failures: {} }
     ]
   },
-  { title: "Runtime", items: [{ tool: GetSettings, failures: {} }] },
+  {
+    title: "Runtime",
+    page: "configuration.md",
+    items: [{ tool: GetSettings, failures: {} }]
+  },
+  {
+    title: "Memory",
+    page: "notes.md",
+    items: [
+      {
+        tool: MemoryTools.standard.create,
+        section: kvMemory,
+        failures: {
+          "memory:invalid_arguments:title_required": "`title` is blank",
+          "memory:invalid_arguments:title_too_long": "`title` is longer than 100 characters",
+          ...invalidChange,
+          "memory:create:duplicate_title": "there is a note of this title; `details.existing_entry` is that one",
+          "memory:create:too_many_notes": "there are as many notes as the settings allow"
+        }
+      },
+      {
+        tool: MemoryTools.standard.update,
+        section: kvMemory,
+        failures: {
+          ...noEntryId,
+          "memory:invalid_arguments:nothing_to_update": "there is nothing to change",
+          ...invalidChange,
+          "memory:update:not_found": "there is no such note, or not any more"
+        }
+      },
+      {
+        tool: MemoryTools.standard.get,
+        section: kvMemory,
+        failures: {
+          ...noEntryId,
+          "memory:get:not_found": "there is no such note, or not any more"
+        }
+      },
+      { tool: MemoryTools.standard.search, section: kvMemory, failures: invalidSelection },
+      {
+        tool: MemoryTools.standard.remove,
+        section: kvMemory,
+        failures: {
+          ...noEntryId,
+          "memory:delete:not_found": "there is no such note, or not any more"
+        }
+      },
+      { tool: MemoryTools.standard.titles, section: kvMemory, failures: invalidSelection }
+    ]
+  },
   {
     title: "Utility",
+    page: "tools.md",
     items: [
       {
         tool: CurrentDatetime,
@@ -92,6 +167,7 @@ export const catalogue: ReadonlyArray<Group> = [
   },
   {
     title: "Managed files",
+    page: "tools.md",
     items: [
       { tool: ListFiles, section: files, failures: failures("folder_not_found", "path_is_not_a_folder", ...anyPath) },
       {

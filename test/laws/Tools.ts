@@ -150,7 +150,7 @@ const assertResult = (tool: Tool.Any, result: ToolResult.ToolResult): void => {
     return
   }
   assert.isTrue(isObject(result.data) && result.data["ok"] === false, tool.name)
-  assert.match(result.errorCode ?? "", /^[a-z][a-z0-9_]*(:[a-z0-9_]+)?$/, tool.name)
+  assert.match(result.errorCode ?? "", /^[a-z][a-z0-9_]*(:[a-z0-9_]+)*$/, tool.name)
   assert.isTrue(
     isObject(result.data) && typeof result.data["error"] === "string" && result.data["error"] !== "",
     tool.name

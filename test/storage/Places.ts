@@ -13,12 +13,15 @@ import { join } from "node:path"
 import * as HeldLive from "../../layers/conversation/Held.ts"
 import * as JournalLive from "../../layers/conversation/Journal.ts"
 import * as OutboxLive from "../../layers/channel/Outbox.ts"
+import * as NotesLive from "../../layers/memory/Notes.ts"
 import * as Backup from "../../layers/storage/Backup.ts"
 import * as Restore from "../../layers/storage/Restore.ts"
 import * as ThreadsLive from "../../layers/thread/Threads.ts"
 import { Outbox } from "../../src/channel/Outbox.ts"
+import { Settings } from "../../src/config/Settings.ts"
 import { Held } from "../../src/conversation/Held.ts"
 import { Journal } from "../../src/conversation/Journal.ts"
+import { Notes } from "../../src/memory/Notes.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import { Threads } from "../../src/thread/Threads.ts"
@@ -39,15 +42,21 @@ export const place = Effect.gen(function* () {
 
 export type Place = Effect.Success<typeof place>
 
+const notes = Layer.provide(NotesLive.layer, Layer.orDie(Settings.layer({})))
+
 const repositories = HeldLive.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(JournalLive.layer, ThreadsLive.layer, OutboxLive.layer))
+  Layer.provideMerge(Layer.mergeAll(JournalLive.layer, ThreadsLive.layer, OutboxLive.layer, notes))
 )
 
 /** One life of a daemon's store in a directory. */
 export const life = <A, E, R>(
   directory: DataDirectory["Service"],
   use: (
-    process: Store.Process & { readonly held: Held["Service"]; readonly sql: SqlClient.SqlClient }
+    process: Store.Process & {
+      readonly held: Held["Service"]
+      readonly notes: Notes["Service"]
+      readonly sql: SqlClient.SqlClient
+    }
   ) => Effect.Effect<A, E, R>
 ) =>
   Effect.scopedWith((scope) =>
@@ -60,6 +69,7 @@ export const life = <A, E, R>(
         threads: Context.get(context, Threads),
         outbox: Context.get(context, Outbox),
         held: Context.get(context, Held),
+        notes: Context.get(context, Notes),
         sql: Context.get(context, SqlClient.SqlClient)
       }
       return yield* use(process)

@@ -38,7 +38,7 @@ describe("F144: an upgrade", () => {
         const before = yield* Verify.database(file, true)
         assert.deepStrictEqual(before.problems, [])
         assert.strictEqual(before.schemaVersion, Number(basename(path, ".sql")))
-        yield* life(at.directory, ({ journal, outbox, sql, threads }) =>
+        yield* life(at.directory, ({ journal, notes, outbox, sql, threads }) =>
           Effect.gen(function* () {
             const owed = yield* journal.owedThreads(10)
             assert.strictEqual(owed.length, 2)
@@ -53,6 +53,8 @@ describe("F144: an upgrade", () => {
             }
             const [first] = yield* outbox.take("push", 10)
             assert.deepInclude(first, { text: "sent", inDoubt: true })
+            const found = yield* notes.search("primary", { text: "dentist thurs", limit: 10, offset: 0 })
+            assert.strictEqual(found.total, before.tables["notes"] ?? 0)
             const fresh = yield* Verify.opened(
               at.directory.file("fresh.db"),
               false,

@@ -39,7 +39,7 @@ describe("the page about tools", () => {
     )
   )
 
-  it("names every failure that a tool declares", () => {
+  it("names every failure that tools share", () => {
     const codes = [
       ...CalculationFailed.fields.reason.literals.map((reason) => new CalculationFailed({ reason }).code),
       new UnknownDirective({ directive: "%Q" }).code,
@@ -50,6 +50,6 @@ describe("the page about tools", () => {
       ...PythonRefused.fields.reason.literals.map((reason) => new PythonRefused({ reason }).code)
     ]
     const named = new Set(items.flatMap(({ failures }) => Object.keys(failures)))
-    assert.deepStrictEqual([...named].toSorted(), codes.toSorted())
+    assert.includeMembers([...named], codes)
   })
 })

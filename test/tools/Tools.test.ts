@@ -17,13 +17,15 @@ import * as ToolLaws from "../laws/Tools.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
 import * as TestProcess from "./execution/TestProcess.ts"
 import * as TestHistory from "./TestHistory.ts"
+import * as TestMemory from "./TestMemory.ts"
 
 const everyTool = {
   tools: {
     wait: { enabled: true },
     file_storage: { enabled: true },
     bash: { enabled: true },
-    python_exec: { enabled: true }
+    python_exec: { enabled: true },
+    kv_memory: { enabled: true }
   }
 }
 
@@ -32,6 +34,7 @@ const tools = (settings: SettingsInput = everyTool) =>
     Tools.layer,
     TestHistory.layer(7, 50),
     MemoryFiles.grants,
+    TestMemory.layer(),
     TestProcess.layer(() => Effect.succeed(TestProcess.finished("said")))
   ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),

@@ -26,6 +26,11 @@ export const section = Key.key(
       90,
       "How long the content of an image or file is kept after it last came with a message; what it was stays in the thread."
     ),
+    tombstones_days: Key.key(
+      Values.PositiveInt,
+      365,
+      "How long it is kept of a deleted note that it was there, and who deleted it when."
+    ),
     attachments_max_bytes: Key.key(
       Values.ByteSize,
       "2GB",

@@ -4,6 +4,8 @@ import * as Bash from "./tools/Bash.ts"
 import * as Calculator from "./tools/Calculator.ts"
 import * as FileStorage from "./tools/FileStorage.ts"
 import * as PythonExec from "./tools/PythonExec.ts"
+import * as KvMemory from "./tools/KvMemory.ts"
+import * as Skills from "./tools/Skills.ts"
 import * as Time from "./tools/Time.ts"
 import * as ToolOutputSpill from "./tools/ToolOutputSpill.ts"
 import * as Wait from "./tools/Wait.ts"
@@ -16,6 +18,8 @@ export const section = Key.key(
     file_storage: FileStorage.section,
     bash: Bash.section,
     python_exec: PythonExec.section,
+    kv_memory: KvMemory.section,
+    skills: Skills.section,
     approval: Approval.section,
     tool_output_spill: ToolOutputSpill.section
   }),
@@ -23,4 +27,4 @@ export const section = Key.key(
   "What the agents can use, and under which conditions."
 )
 
-export const rules = [...Wait.rules, ...Bash.rules, ...PythonExec.rules, ...ToolOutputSpill.rules]
+export const rules = [...Wait.rules, ...Bash.rules, ...PythonExec.rules, ...KvMemory.rules, ...ToolOutputSpill.rules]
