@@ -138,7 +138,13 @@ const history = Command.make(
 
 const tools = Command.make(
   "tools",
-  { json },
+  {
+    json,
+    all: Flag.Boolean("all").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Everything about each: schemas, failures, limits, and the setting that turns it on")
+    )
+  },
   Effect.fnUntraced(function* (flags) {
     yield* (yield* load(() => import("./commands/Tools.ts"))).run(yield* common, flags)
   })

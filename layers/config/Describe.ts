@@ -64,32 +64,48 @@ const choices = (entry: Outline.Entry): string => {
 // The reference tables
 
 /** The tables of `docs/configuration.md`: one for each section. */
-export const referenceTables = (): string => referenceSections(schema.ast, []).join("\n\n")
+export const referenceTables = (): string =>
+  sections()
+    .map(({ text }) => text)
+    .join("\n\n")
+
+/** The reference of one section: what it is for, and its keys. */
+export interface Section {
+  /** As between the brackets of its header. */
+  readonly name: string
+  readonly text: string
+}
+
+/** The reference of every section. */
+export const sections = (): ReadonlyArray<Section> => referenceSections(schema.ast, [])
 
 /** A page with the tables between its two marks replaced by those of the schema; unchanged if it has no marks. */
-export const intoPage = (page: string): string => {
+export const intoPage = (page: string): string => between(page, referenceTables())
+
+/** The page with other words in the place of the tables. */
+export const withoutTables = (page: string, instead: string): string => between(page, instead)
+
+const between = (page: string, text: string): string => {
   const start = page.indexOf(startMark)
   const end = page.indexOf(endMark)
   return start === -1 || end === -1
     ? page
-    : `${page.slice(0, start + startMark.length)}\n\n${referenceTables()}\n\n${page.slice(end)}`
+    : `${page.slice(0, start + startMark.length)}\n\n${text}\n\n${page.slice(end)}`
 }
 
 const startMark = "<!-- reference: written by `npm run docs:config` -->"
 const endMark = "<!-- end of reference -->"
 
-const referenceSections = (type: SchemaAST.AST, path: ReadonlyArray<string>): ReadonlyArray<string> =>
+const referenceSections = (type: SchemaAST.AST, path: ReadonlyArray<string>): ReadonlyArray<Section> =>
   split(type)[0].flatMap((entry) => referenceSection(entry, path))
 
-const referenceSection = (entry: Outline.Entry, path: ReadonlyArray<string>): ReadonlyArray<string> => {
+const referenceSection = (entry: Outline.Entry, path: ReadonlyArray<string>): ReadonlyArray<Section> => {
   const item = itemOf(entry)
   const here = [...path, entry.name, ...(item === undefined ? [] : [`<${item.name}>`])]
   const table = item?.type ?? entry.type
-  return [
-    `### \`[${here.join(".")}]\`\n\n${meaning(entry)}`,
-    ...referenceTable(table),
-    ...referenceSections(table, here)
-  ]
+  const name = here.join(".")
+  const text = [`### \`[${name}]\`\n\n${meaning(entry)}`, ...referenceTable(table)].join("\n\n")
+  return [{ name, text }, ...referenceSections(table, here)]
 }
 
 const referenceTable = (type: SchemaAST.AST): ReadonlyArray<string> => {

@@ -44,9 +44,11 @@ export const knownOwner = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return row?.number
 })
 
+/** The notes of an owner. Looking at each whether it has expired would take several times as long. */
 export const count = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, owner: number, now: number) {
   const [row] = yield* sql<{ readonly count: number }>`
-    SELECT COUNT(*) AS count FROM notes WHERE owner = ${owner} AND ${alive(sql, now)}`
+    SELECT (SELECT COUNT(*) FROM notes WHERE owner = ${owner})
+      - (SELECT COUNT(*) FROM notes WHERE expires_at <= ${now} AND owner = ${owner}) AS count`
   return row?.count ?? 0
 })
 
@@ -71,8 +73,8 @@ const nothing: Page<number> = { items: [], total: 0, more: false, next: null }
 const list = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ownerId: string, selection: Selection) {
   const owner = yield* knownOwner(sql, ownerId)
   if (owner === undefined) return nothing
-  const where = filter(sql, owner, selection, yield* Clock.currentTimeMillis)
-  return yield* pageOf(selection, Infinity, (part) => newest(sql, where, part, titleSize(sql)))
+  const chosen = choose(sql, owner, selection, yield* Clock.currentTimeMillis)
+  return yield* pageOf(selection, Infinity, (part) => newest(sql, chosen, part, titleSize(sql)))
 })
 
 const read = Effect.fnUntraced(function* (
@@ -83,9 +85,10 @@ const read = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Page<number>, SqlError> {
   const owner = yield* knownOwner(sql, ownerId)
   if (owner === undefined) return nothing
-  const where = filter(sql, owner, selection, yield* Clock.currentTimeMillis)
+  const chosen = choose(sql, owner, selection, yield* Clock.currentTimeMillis)
+  const { where } = chosen
   const sought = text === undefined ? "" : Words.oneLine(text)
-  if (sought === "") return yield* pageOf(selection, Infinity, (part) => newest(sql, where, part, size(sql)))
+  if (sought === "") return yield* pageOf(selection, Infinity, (part) => newest(sql, chosen, part, size(sql)))
   const terms = Words.query(sought)
   for (const expression of [matchOf(terms.all, " AND "), matchOf(terms.some, " OR ")]) {
     if (expression === "") continue
@@ -95,15 +98,24 @@ const read = Effect.fnUntraced(function* (
   return yield* pageOf(selection, Infinity, (part) => containing(sql, where, sought, part))
 })
 
-const filter = (sql: SqlClient.SqlClient, owner: number, selection: Selection, now: number): Statement.Fragment =>
-  sql.and([
-    sql`owner = ${owner}`,
-    alive(sql, now),
+/** Which notes of an owner are meant: as a condition, and how many they are. */
+interface Chosen {
+  readonly where: Statement.Fragment
+  readonly all: Effect.Effect<number, SqlError>
+}
+
+const choose = (sql: SqlClient.SqlClient, owner: number, selection: Selection, now: number): Chosen => {
+  const narrower = [
     ...(selection.category === undefined ? [] : [sql`category = ${selection.category}`]),
     ...(selection.source === undefined ? [] : [sql`source = ${selection.source}`]),
     ...(selection.updatedAfter === undefined ? [] : [sql`updated_at >= ${selection.updatedAfter}`]),
     ...(selection.updatedBefore === undefined ? [] : [sql`updated_at <= ${selection.updatedBefore}`])
-  ])
+  ]
+  const where = sql.and([sql`owner = ${owner}`, alive(sql, now), ...narrower])
+  const counted = sql<{ readonly total: number }>`SELECT COUNT(*) AS total FROM notes WHERE ${where}`
+  const all = narrower.length === 0 ? count(sql, owner, now) : Effect.map(counted, ([row]) => row?.total ?? 0)
+  return { where, all }
+}
 
 /** In FTS5's language. The words hold nothing but letters, marks and digits, so that none of it is read as an operator. */
 const matchOf = (terms: ReadonlyArray<Words.Term>, operator: string): string =>
@@ -122,16 +134,14 @@ const titleSize = (sql: SqlClient.SqlClient) =>
 
 const newest = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  where: Statement.Fragment,
+  { all, where }: Chosen,
   part: Part,
   bytes: Statement.Fragment
 ) {
-  // Counted from the index alone; the notes themselves are looked at for the page only.
-  const [all] = yield* sql<{ readonly total: number }>`SELECT COUNT(*) AS total FROM notes WHERE ${where}`
   const found = yield* sql<{ readonly row: number; readonly bytes: number }>`
     SELECT row, ${bytes} AS bytes FROM notes WHERE ${where}
     ORDER BY updated_at DESC, row DESC LIMIT ${part.limit} OFFSET ${part.offset}`
-  return { total: all?.total ?? 0, found }
+  return { total: yield* all, found }
 })
 
 /** The latest notes with the words, best first. The index is read backwards, and only where the owner's notes are. */

@@ -30,6 +30,7 @@ import { version } from "../cli/Version.ts"
 import * as Report from "../config/Report.ts"
 import * as ProcessMemory from "../observability/ProcessMemory.ts"
 import * as NodeProcess from "../storage/NodeProcess.ts"
+import * as ToolDefinitions from "./ToolDefinitions.ts"
 import * as Address from "./Address.ts"
 
 export const layer = TroupeRpcs.toLayer(
@@ -95,6 +96,12 @@ export const layer = TroupeRpcs.toLayer(
       )
     })
 
+    const summarise = (tool: Tool.Any) =>
+      summary(tool, {
+        needsApproval: approvals.required(tool.name),
+        keptOffBy: Availability.keptOffBy(settings, tool.name)
+      })
+
     return TroupeRpcs.of({
       Status: () => status,
       Send: (message) => Effect.flatMap(inbound(message), conversations.accept).pipe(Effect.withSpan("Rpc.Send")),
@@ -116,16 +123,10 @@ export const layer = TroupeRpcs.toLayer(
       }),
       Held: () => held.list,
       Release: ({ how }) => held.release(how),
-      Tools: () =>
+      Tools: () => Effect.map(registry.all, (tools) => tools.map(summarise).toSorted(byName)),
+      ToolDefinitions: () =>
         Effect.map(registry.all, (tools) =>
-          tools
-            .map((tool) =>
-              summary(tool, {
-                needsApproval: approvals.required(tool.name),
-                keptOffBy: Availability.keptOffBy(settings, tool.name)
-              })
-            )
-            .toSorted(byName)
+          tools.map((tool) => ToolDefinitions.define(tool, summarise(tool))).toSorted(byName)
         ),
       ShowConfig: () =>
         Report.show.pipe(Effect.provideService(Settings, settings), Effect.provideService(ConfigSource, config))
@@ -181,4 +182,5 @@ const summary = (tool: Tool.Any, policy: Pick<ToolSummary, "needsApproval" | "ke
   ...policy
 })
 
-const byName = (a: ToolSummary, b: ToolSummary): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0

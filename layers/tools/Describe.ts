@@ -74,7 +74,13 @@ const failureLines = ({ failures }: Item): ReadonlyArray<string> =>
         ""
       ]
 
-const settingLines = ({ section }: Item): ReadonlyArray<string> => {
+const settingLines = ({ section, skill }: Item): ReadonlyArray<string> => {
+  if (skill !== undefined) {
+    return [
+      `- **Offered:** unless \`native_disabled\` of \`[tools.skills]\` names \`${skill}\`, or \`native\` is false`,
+      ""
+    ]
+  }
   if (section === undefined) return ["- **Offered:** always", ""]
   const table = Outline.at(schema.ast, section)
   const keys = table === undefined ? [] : Outline.entries(table)

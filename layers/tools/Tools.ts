@@ -9,6 +9,7 @@ import * as ChatHistory from "./history/ChatHistory.ts"
 import * as Memory from "./memory/Memory.ts"
 import * as PreResponse from "./response/PreResponse.ts"
 import * as GetSettings from "./runtime/GetSettings.ts"
+import * as ReadDocs from "./runtime/ReadDocs.ts"
 import * as CalculateExpression from "./utility/CalculateExpression.ts"
 import * as CurrentDatetime from "./utility/CurrentDatetime.ts"
 import * as Wait from "./utility/Wait.ts"
@@ -18,6 +19,7 @@ export const layer = Layer.mergeAll(
   PreResponse.layer,
   ChatHistory.layer,
   GetSettings.layer,
+  ReadDocs.layer,
   Memory.layer,
   CurrentDatetime.layer,
   Wait.layer,

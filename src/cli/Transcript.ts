@@ -187,20 +187,42 @@ export const threads = (list: ReadonlyArray<Threads.Thread>, style: Style): stri
 
 /** `troupe tools`. */
 export const tools = (list: ReadonlyArray<TroupeRpcs.ToolSummary>, style: Style): string =>
+  list.length === 0 ? "There are no tools.\n" : list.map((tool) => toolLines(tool, style)).join("")
+
+const toolLines = (tool: TroupeRpcs.ToolSummary, style: Style): string => {
+  const facts = [
+    ...(tool.keptOffBy === null ? [] : [`off: see ${tool.keptOffBy}`]),
+    `at most ${tool.timeout}`,
+    tool.cancellation,
+    `replay ${tool.replay}`,
+    ...(tool.capabilities.length === 0 ? [] : [`may use ${tool.capabilities.join(", ")}`]),
+    ...(tool.needsApproval ? ["asks first"] : [])
+  ]
+  const first = tool.description.split("\n", 1)[0] ?? ""
+  return `${style.bold(Plain.line(tool.name))} ${style.dim(`(${facts.join("; ")})`)}\n  ${Plain.clipped(first, 200)}\n`
+}
+
+/** `troupe tools --all`. */
+export const definitions = (list: ReadonlyArray<TroupeRpcs.ToolDefinition>, style: Style): string =>
   list.length === 0
-    ? "There are no tools.\n"
+    ? tools(list, style)
     : list
         .map((tool) => {
-          const facts = [
-            ...(tool.keptOffBy === null ? [] : [`off: see ${tool.keptOffBy}`]),
-            `at most ${tool.timeout}`,
-            tool.cancellation,
-            `replay ${tool.replay}`,
-            ...(tool.capabilities.length === 0 ? [] : [`may use ${tool.capabilities.join(", ")}`]),
-            ...(tool.needsApproval ? ["asks first"] : [])
+          const { concurrency, maxChars, perTurn } = tool.limits
+          const limits = [
+            `${maxChars} characters inline`,
+            ...(concurrency === null ? [] : [`${concurrency} at the same time`]),
+            ...(perTurn === null ? [] : [`${perTurn} in a turn`])
           ]
-          const first = tool.description.split("\n", 1)[0] ?? ""
-          return `${style.bold(Plain.line(tool.name))} ${style.dim(`(${facts.join("; ")})`)}\n  ${Plain.clipped(first, 200)}\n`
+          const codes = Object.keys(tool.failures ?? {})
+          return [
+            toolLines(tool, style),
+            `  limits     ${limits.join("; ")}\n`,
+            `  turned on  ${Plain.line(tool.enabledBy ?? "always")}\n`,
+            ...(codes.length === 0 ? [] : [`  failures   ${Plain.line(codes.join(", "))}\n`]),
+            `  parameters ${Plain.line(JSON.stringify(tool.parameters))}\n`,
+            `  result     ${Plain.line(JSON.stringify(tool.result))}\n`
+          ].join("")
         })
         .join("")
 

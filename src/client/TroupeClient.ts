@@ -44,7 +44,7 @@ export interface Options {
 type Rpcs = RpcClient.RpcClient<RpcGroup.Rpcs<typeof TroupeRpcs>, RpcClientError>
 
 /** The calls that take something. */
-type Taking = Exclude<keyof Rpcs, "Status" | "Held" | "Tools" | "ShowConfig">
+type Taking = Exclude<keyof Rpcs, "Status" | "Held" | "Tools" | "ToolDefinitions" | "ShowConfig">
 
 type PayloadOf<Tag extends Taking> = Parameters<Rpcs[Tag]>[0]
 

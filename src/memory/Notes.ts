@@ -42,7 +42,7 @@ export interface Page<A> {
 }
 
 /** Of how many notes with the words of a query the best are looked for: those that were created last. */
-export const mostRanked = 1000
+export const mostRanked = 500
 
 /** In how many notes a part of a word, or a sign that belongs to no word, is looked for: those that were changed last. */
 export const mostScanned = 2000

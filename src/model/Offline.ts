@@ -127,13 +127,13 @@ type Item =
 const plan = (text: string, offered: ReadonlySet<string>): ReadonlyArray<Item> => {
   const whole = Skills.normalize(text)
   if (whole === "") return [say(greeting)]
-  const single = matchSkill(whole, offered)
+  const single = matchSkill(text, offered)
   if (single !== undefined) return [single]
   const items: Array<Item> = []
   const unknown: Array<string> = []
   for (const clause of split(text).slice(0, mostRequests)) {
     const item = matchSkill(clause, offered)
-    if (item === undefined) unknown.push(clause)
+    if (item === undefined) unknown.push(Skills.normalize(clause))
     else if (!items.some((other) => isSame(other, item))) items.push(item)
   }
   if (items.length === 0) return [say(`I do not understand that. ${hint(offered)}`)]
@@ -157,12 +157,13 @@ const quote = (text: string): string => `“${Text.clip(text, 60)}”`
 const split = (text: string): ReadonlyArray<string> =>
   text
     .split(/[?;!\n]|[.,] | and (?:then )?| then /i)
-    .map((clause) => Skills.normalize(clause).replace(/^(?:and then|and|then|also) /, ""))
-    .filter((clause) => clause !== "")
+    .map((clause) => clause.replace(/^\s*(?:and then|and|then|also) /i, "").trim())
+    .filter((clause) => Skills.normalize(clause) !== "")
 
-const matchSkill = (clause: string, offered: ReadonlySet<string>): Item | undefined => {
+const matchSkill = (written: string, offered: ReadonlySet<string>): Item | undefined => {
+  const clause = Skills.normalize(written)
   for (const skill of Skills.skills) {
-    const request = Option.getOrUndefined(skill.match(clause, offered))
+    const request = Option.getOrUndefined(skill.match(clause, offered, written))
     if (request === undefined) continue
     if (request._tag === "Say") return request
     if (skill.tool === undefined) continue

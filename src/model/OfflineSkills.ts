@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Json from "./Json.ts"
+import * as Memory from "./OfflineMemory.ts"
 
 /** What a matched request leads to. */
 export type Request =
@@ -24,6 +25,8 @@ export interface Outcome {
   readonly text: string
   /** A named field of the result, when it is an object. */
   readonly field: (name: string) => Option.Option<string>
+  /** The objects of a named list of the result; none when there is no such list. */
+  readonly list: (name: string) => ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
 export interface Skill {
@@ -34,8 +37,8 @@ export interface Skill {
   readonly examples: ReadonlyArray<string>
   /** The tool it calls and the setting that turns the tool on. */
   readonly tool: { readonly name: string; readonly configKey: string } | undefined
-  /** Recognises one request, given in normal form, in a turn that is offered these tools. */
-  readonly match: (request: string, offered: ReadonlySet<string>) => Option.Option<Request>
+  /** Recognises one request, given in normal form and as it was written, in a turn that is offered these tools. */
+  readonly match: (request: string, offered: ReadonlySet<string>, written: string) => Option.Option<Request>
   /** Start of the answer when the tool failed or was not allowed. */
   readonly failure: string
   /** Words the result of the tool. */
@@ -244,8 +247,11 @@ const help: Skill = {
   answer: (_label, outcome) => outcome.text
 }
 
-/** Everything the offline helper understands, in the order it is tried. */
-export const skills: ReadonlyArray<Skill> = [calculate, dateAndTime, wait, help]
+/**
+ * Everything the offline helper understands, in the order it is tried. Skills of a group of tools are in a file of their own, as
+ * those for notes are in `OfflineMemory.ts`, and come in here.
+ */
+export const skills: ReadonlyArray<Skill> = [Memory.remember, Memory.recall, calculate, dateAndTime, wait, help]
 
 /** What the helper is; also its label on first contact. */
 export const label = "I am Troupe's offline helper, not a language model"
@@ -297,6 +303,10 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
     Option.fromUndefinedOr(
       sources.map((source) => source?.[name]).find((found) => typeof found === "string" || typeof found === "number")
     ).pipe(Option.map(String))
+  const list = (name: string) => {
+    const found = sources.map((source) => source?.[name]).find((value) => Array.isArray(value))
+    return Array.isArray(found) ? found.flatMap((item: unknown) => Option.toArray(decodeObject(item))) : []
+  }
   const status = envelope?.["status"]
   const details = Option.getOrUndefined(
     decodeObject(sources.map((source) => source?.["details"]).find(Predicate.isNotUndefined))
@@ -309,7 +319,8 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
       Option.orElse(field("error"), () => Option.orElse(field("message"), () => field("text"))),
       () => (typeof value === "string" ? value : Option.getOrElse(Json.stringify(value), () => ""))
     ),
-    field
+    field,
+    list
   }
 }
 

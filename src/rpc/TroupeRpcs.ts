@@ -96,6 +96,31 @@ export const ToolSummary = Schema.Struct({
 })
 export type ToolSummary = typeof ToolSummary.Type
 
+/** Everything that is known of a tool, on or off. */
+export const ToolDefinition = Schema.Struct({
+  ...ToolSummary.fields,
+  /** JSON Schema of what it takes, as models are shown it. */
+  parameters: Schema.Json,
+  /** JSON Schema of what it gives. */
+  result: Schema.Json,
+  /** Code → meaning of its own failures; null for a tool that is not built in. */
+  failures: Schema.NullOr(Schema.Record(Schema.String, Schema.String)),
+  limits: Schema.Struct({
+    timeout: Schema.String,
+    /** What of an output is shown inline. */
+    maxChars: Schema.Int,
+    /** The field of the result that moves to a file when it is longer; null for the whole result. */
+    spill: Schema.NullOr(Schema.String),
+    /** Calls at the same time in the whole process; null for any number. */
+    concurrency: Schema.NullOr(Schema.Int),
+    /** Calls in one turn; null for any number. */
+    perTurn: Schema.NullOr(Schema.Int)
+  }),
+  /** The setting that turns it on and off, such as `[tools.wait].enabled`; null for one that is always on, or not built in. */
+  enabledBy: Schema.NullOr(Schema.String)
+})
+export type ToolDefinition = typeof ToolDefinition.Type
+
 /** What `Send` takes. */
 const message = {
   thread: Threads.ThreadKey,
@@ -197,6 +222,8 @@ export class TroupeRpcs extends RpcGroup.make(
   Rpc.make("Held", { success: Held.HeldItems }),
   Rpc.make("Release", { payload: { how: Held.Release }, success: Held.HeldCount, error: StorageUnavailable }),
   Rpc.make("Tools", { success: Schema.Array(ToolSummary) }),
+  /** The same tools with everything that is known of them. */
+  Rpc.make("ToolDefinitions", { success: Schema.Array(ToolDefinition) }),
   /** The effective configuration as TOML, secrets masked. */
   Rpc.make("ShowConfig", { success: Schema.String })
 ).middleware(Authentication) {}

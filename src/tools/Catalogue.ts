@@ -18,6 +18,7 @@ import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
 import * as MemoryTools from "./memory/MemoryTools.ts"
 import { PreResponse } from "./response/PreResponse.ts"
+import { ReadDocs, skill } from "./runtime/ReadDocs.ts"
 import { GetSettings } from "./runtime/GetSettings.ts"
 import { CalculateExpression } from "./utility/CalculateExpression.ts"
 import { CurrentDatetime } from "./utility/CurrentDatetime.ts"
@@ -27,6 +28,8 @@ export interface Item {
   readonly tool: Tool.Any
   /** The section of the settings file with its switch and its settings; absent for a tool that is always offered. */
   readonly section?: ReadonlyArray<string>
+  /** The skill that it belongs to, which `[tools.skills]` can turn off. */
+  readonly skill?: string
   /** Code → meaning of the failures it declares. */
   readonly failures: Readonly<Record<string, string>>
 }
@@ -87,7 +90,17 @@ export const catalogue: ReadonlyArray<Group> = [
   {
     title: "Runtime",
     page: "configuration.md",
-    items: [{ tool: GetSettings, failures: {} }]
+    items: [
+      { tool: GetSettings, failures: {} },
+      {
+        tool: ReadDocs,
+        skill,
+        failures: {
+          docs_unavailable: "this installation has no pages",
+          page_not_found: "there is no page of this name; `details.pages` are those that there are"
+        }
+      }
+    ]
   },
   {
     title: "Memory",
@@ -207,6 +220,7 @@ export const catalogue: ReadonlyArray<Group> = [
   },
   {
     title: "Host execution",
+    page: "execution.md",
     items: [
       { tool: Bash, section: ["tools", "bash"], failures: HostExecution.failures },
       ...[PythonExecute, PythonEnvironmentInfo].map((tool) => ({

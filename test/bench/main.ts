@@ -10,6 +10,7 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   request: () => import("./FirstRequest.ts"),
   rpc: () => import("./Rpc.ts"),
   process: () => import("./ProcessStart.ts"),
+  memory: () => import("./Memory.ts"),
   recovery: () => import("./Recovering.ts")
 }
 

@@ -81,8 +81,39 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
   ["wait 2 seconds", "wait", { milliseconds: 2000 }],
   ["Wait for 500ms!", "wait", { milliseconds: 500 }],
   ["sleep 1.5 s", "wait", { milliseconds: 1500 }],
-  ["wait a minute", "wait", { milliseconds: 60000 }]
+  ["wait a minute", "wait", { milliseconds: 60000 }],
+  [
+    "Please remember that Ada's PIN is 1234, and the bin is blue.",
+    "memory_create",
+    {
+      title: "Ada's PIN is 1234, and the bin is blue",
+      data: "Ada's PIN is 1234, and the bin is blue",
+      category: "other",
+      source: "user"
+    }
+  ],
+  ["What do you know about my PIN?", "memory_search", { query: "pin", limit: 5 }],
+  ["what did I tell you about Ada", "memory_search", { query: "ada", limit: 5 }],
+  ["what do you remember?", "memory_search", { limit: 5 }]
 ]
+
+describe("the offline helper and notes", () => {
+  it.effect("says what was found, and that nothing was", () =>
+    Effect.gen(function* () {
+      const entries = [
+        { title: "Ada likes tea", data: "Ada likes tea" },
+        { title: "Bin", data: "blue,\nFridays" }
+      ]
+      const before = [user("hello"), answered]
+      const found = yield* turn("what do you know about Ada?", [{ entries, total: 2 }], before)
+      assert.strictEqual(found.said.text, "What I know about ada:\n- Ada likes tea\n- Bin: blue, Fridays")
+      const none = yield* turn("what do you know about Ada?", [{ entries: [], total: 0 }], before)
+      assert.strictEqual(none.said.text, "I know nothing about ada.")
+      const kept = yield* turn("remember that Ada likes tea", [{ created: true }], before)
+      assert.strictEqual(kept.said.text, "I will remember: Ada likes tea")
+    })
+  )
+})
 
 describe("Offline", () => {
   for (const [text, name, params] of understood) {

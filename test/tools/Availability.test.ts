@@ -30,11 +30,10 @@ describe("a tool that the main agent does without", () => {
     Effect.gen(function* () {
       assert.sameMembers([...(yield* keptOff({}))], ["wait: [tools.wait].enabled", ...off])
       const other = { time: { enabled: false }, wait: { enabled: true }, calculator: { enabled: false } }
-      assert.sameMembers([...(yield* keptOff({ tools: other }))], [
-        "current_datetime: [tools.time].enabled",
-        "calculate_expression: [tools.calculator].enabled",
-        ...off
-      ])
+      assert.sameMembers(
+        [...(yield* keptOff({ tools: other }))],
+        ["current_datetime: [tools.time].enabled", "calculate_expression: [tools.calculator].enabled", ...off]
+      )
     })
   )
 

@@ -54,7 +54,7 @@ describe("every registered tool", () => {
 })
 
 /** Groups of the catalogue whose table of refusals is still to be written: they go from here when it is. */
-const pending: ReadonlyArray<string> = ["Managed files"]
+const pending: ReadonlyArray<string> = ["Managed files", "Host execution"]
 
 describe("every failure that a tool declares", () => {
   const written = catalogue.filter(({ title }) => !pending.includes(title))

@@ -56,6 +56,7 @@ describe("which tools are offered", () => {
         "chat_history_info",
         "chat_history_trim",
         "get_settings",
+        "read_docs",
         "current_datetime",
         "calculate_expression"
       ])
@@ -69,6 +70,7 @@ describe("which tools are offered", () => {
         "chat_history_info",
         "chat_history_trim",
         "get_settings",
+        "read_docs",
         "wait"
       ])
     }).pipe(

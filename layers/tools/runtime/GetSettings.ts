@@ -53,7 +53,16 @@ export const layer = ToolRegistry.layer(
 
 /** Field by field on purpose: what is not named here is not told. */
 const reportTools = (tools: SettingsValue["tools"], managedFiles: string): Omit<Report["tools"], "offered"> => {
-  const { approval, calculator, file_storage: files, time, tool_output_spill: spill, wait } = tools
+  const {
+    approval,
+    calculator,
+    file_storage: files,
+    kv_memory: memory,
+    skills,
+    time,
+    tool_output_spill: spill,
+    wait
+  } = tools
   return {
     ...(time.enabled ? { time: { default_format: time.default_format } } : {}),
     ...(wait.enabled ? { wait: { max_milliseconds: wait.max_milliseconds } } : {}),
@@ -78,6 +87,17 @@ const reportTools = (tools: SettingsValue["tools"], managedFiles: string): Omit<
           }
         }
       : {}),
+    ...(memory.enabled
+      ? {
+          kv_memory: {
+            default_limit: memory.default_limit,
+            max_limit: memory.max_limit,
+            max_notes: memory.max_notes,
+            categories: memory.categories
+          }
+        }
+      : {}),
+    ...(skills.native ? { skills: { native: true, native_disabled: skills.native_disabled } } : {}),
     ...(approval.require_approval.length > 0
       ? {
           approval: {

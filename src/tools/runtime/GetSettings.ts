@@ -37,6 +37,10 @@ const Report = Schema.Struct({
         incoming_temp_subdir: Schema.String
       })
     ),
+    kv_memory: Schema.optionalKey(
+      Schema.Struct({ default_limit: Schema.Int, max_limit: Schema.Int, max_notes: Schema.Int, categories: names })
+    ),
+    skills: Schema.optionalKey(Schema.Struct({ native: Schema.Boolean, native_disabled: names })),
     approval: Schema.optionalKey(Schema.Struct({ require_approval: names, timeout_seconds: Schema.Finite })),
     tool_output_spill: Schema.optionalKey(
       Schema.Struct({
