@@ -4,7 +4,7 @@
  */
 
 /** Words looked at in one query; the rest is ignored. */
-export const mostTerms = 32
+const mostTerms = 32
 
 /** White space as single spaces, none at the ends. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim()
