@@ -1,4 +1,5 @@
 /** Files of messages in the database, each content once, under its SHA-256. The journal writes them together with their message. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -12,6 +13,11 @@ export const layer: Layer.Layer<Attachments, never, SqlClient.SqlClient> = Layer
   Attachments,
   Effect.map(SqlClient.SqlClient, (sql) =>
     Attachments.of({
+      keep: Effect.fn("Attachments.keep")((file: Attachment.Judged) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.as(Defects.orDefect(write(sql, [file], now)), metadataOf(file))
+        )
+      ),
       contents: Effect.fn("Attachments.contents")((sha256: ReadonlyArray<string>) =>
         sha256.length === 0 ? Effect.succeed(none) : Defects.orDefect(read(sql, sha256))
       )

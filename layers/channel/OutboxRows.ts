@@ -72,14 +72,15 @@ const Payload = Schema.fromJsonString(
   Schema.Struct({
     text: Schema.String,
     format: Schema.optionalKey(Entry.AnswerFormat),
+    files: Schema.optionalKey(Schema.Array(Entry.SentFile)),
     repair: Schema.optionalKey(Outbox.Repair)
   })
 )
 const decodePayload = Schema.decodeUnknownEffect(Payload)
 const encodePayload = Schema.encodeEffect(Payload)
 
-const encode = ({ format, text }: Journal.Reply): Effect.Effect<string> =>
-  payloadOf(format === undefined ? { text } : { text, format })
+const encode = ({ files, format, text }: Journal.Reply): Effect.Effect<string> =>
+  payloadOf({ text, ...(format === undefined ? {} : { format }), ...(files === undefined ? {} : { files }) })
 
 /** The payload of a reply, as it is stored. */
 export const payloadOf = (payload: Parameters<typeof encodePayload>[0]): Effect.Effect<string> =>

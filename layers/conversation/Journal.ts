@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
   const append = Effect.fn("Journal.append")(function* (
     claim: Journal.Claim,
     entries: ReadonlyArray<Entry.Entry>,
-    progress?: Journal.Progress
+    progress: Journal.Progress & { readonly replies?: ReadonlyArray<Journal.Reply> } = {}
   ) {
     const now = yield* Clock.currentTimeMillis
     return yield* onTheWay(
@@ -146,6 +146,7 @@ const make = Effect.gen(function* () {
         const { first, running } = yield* allot(sql, claim, entries.length, now, trimOf(entries))
         for (const entry of entries) yield* mustBeOfTurn("append", entry, running)
         const written = yield* EntryRows.insert(sql, claim.threadId, first, now, entries)
+        yield* OutboxRows.insert(sql, claim.threadId, running, now, progress.replies ?? [])
         const work = workOf(entries)
         if (running === null) return written
         yield* work === undefined

@@ -9,14 +9,15 @@ import { Channels } from "../../src/channel/Channels.ts"
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const channels = yield* Channels
-    for (const [name, approval] of [
-      ["console", true],
-      ["rpc", true],
-      ["openai", false]
+    // Clients of the OpenAI protocol are not told of files, and can be anywhere.
+    for (const [name, approval, files] of [
+      ["console", true, true],
+      ["rpc", true, true],
+      ["openai", false, false]
     ] as const) {
       yield* channels.register({
         name,
-        capabilities: { approval, formatting: ["text", "markdown"], files: false }
+        capabilities: { approval, formatting: ["text", "markdown"], files }
       })
     }
   })

@@ -2,6 +2,7 @@
 import * as Layer from "effect/Layer"
 import * as Files from "./file/Files.ts"
 import * as GlobFiles from "./file/GlobFiles.ts"
+import * as Sharing from "./file/Sharing.ts"
 import * as Texts from "./file/Texts.ts"
 import * as Bash from "./execution/Bash.ts"
 import * as Python from "./execution/Python.ts"
@@ -28,5 +29,6 @@ export const layer = Layer.mergeAll(
   GlobFiles.layer,
   Texts.layer,
   Bash.layer,
-  Python.layer
+  Python.layer,
+  Sharing.layer
 )

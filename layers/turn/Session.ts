@@ -58,7 +58,10 @@ export interface Session {
   readonly begin: Effect.Effect<number, Journal.ClaimLost>
   /** Leaves the turn for another life of the process. */
   readonly leave: Effect.Effect<void, Journal.ClaimLost>
-  readonly append: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, Journal.ClaimLost>
+  readonly append: (
+    entries: ReadonlyArray<Entry.Entry>,
+    replies?: ReadonlyArray<Journal.Reply>
+  ) => Effect.Effect<void, Journal.ClaimLost>
   readonly fold: (messageIds: ReadonlyArray<Ids.MessageId>) => Effect.Effect<void, Journal.ClaimLost>
   /** Waits until all that was written is on the disk, as must be before anything is done outside. */
   readonly settled: Effect.Effect<void>
@@ -172,7 +175,7 @@ export const make = ({ events, journal, threads }: Services, run: TurnRun, setti
         ? Effect.void
         : Effect.flatMap(spent, (millis) => journal.suspendTurn(claim, turnId, { activeMillis: Math.round(millis) }))
     ),
-    append: (added) => journaled((progress) => journal.append(claim, added, progress)),
+    append: (added, replies = []) => journaled((progress) => journal.append(claim, added, { ...progress, replies })),
     fold: (messageIds) =>
       write(
         noting((progress) => journal.fold(claim, turnId, messageIds, progress)),

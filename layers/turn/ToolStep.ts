@@ -50,7 +50,8 @@ export const run = Effect.fnUntraced(function* (
         session.unsettled.set(call.callId, entry)
         return
       }
-      yield* session.append([entry, ...effects.take()])
+      const asked = effects.take()
+      yield* session.append([entry, ...asked.entries], asked.replies)
       session.unsettled.delete(call.callId)
     })
   )

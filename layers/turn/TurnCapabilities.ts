@@ -1,26 +1,46 @@
 /**
- * The capabilities that act on the running turn itself: looking at its history and shortening it. What they change is handed
- * over as entries, which are journaled in one transaction with the result of the call that asked for them.
+ * The capabilities that act on the running turn itself: looking at its history and shortening it, showing its model a file, and
+ * sending its person one. What they change is handed over as entries and replies, which are journaled in one transaction with the
+ * result of the call that asked for them: it happens once, whatever happens to the process.
  */
 import * as Effect from "effect/Effect"
-import type * as Ids from "../../src/Ids.ts"
+import type { Attachments } from "../../src/attachment/Attachments.ts"
+import * as Channels from "../../src/channel/Channels.ts"
+import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Capability from "../../src/tool/Capability.ts"
+import { ToolCallContext } from "../../src/tool/ToolContext.ts"
+import type * as ToolContext from "../../src/tool/ToolContext.ts"
+import * as TurnFiles from "../../src/tools/file/TurnFiles.ts"
 import * as HistoryCapability from "../../src/tools/history/History.ts"
 import * as History from "../../src/turn/History.ts"
 
 export interface TurnCapabilities {
   readonly grant: (granted: Capability.Granted) => Capability.Granted
-  /** Entries that calls have asked for since the last time. */
-  readonly take: () => ReadonlyArray<Entry.Entry>
+  /** What calls have asked for since the last time. */
+  readonly take: () => Asked
+}
+
+/** Entries to be written, and replies that leave with them. */
+export interface Asked {
+  readonly entries: ReadonlyArray<Entry.Entry>
+  readonly replies: ReadonlyArray<Journal.Reply>
+}
+
+export interface Surroundings {
+  readonly scope: ToolContext.TurnScope
+  readonly channels: Channels.Channels["Service"]
+  readonly attachments: Attachments["Service"]
 }
 
 export const make = (
-  turnId: Ids.TurnId,
+  { attachments, channels, scope }: Surroundings,
   entries: () => ReadonlyArray<Entry.StoredEntry>,
   maxHistoryMessages: number | undefined
 ): TurnCapabilities => {
+  const { turnId } = scope
   let asked: Array<Entry.Entry> = []
+  let replies: Array<Journal.Reply> = []
 
   const infoOf = (log: ReadonlyArray<Entry.StoredEntry>): HistoryCapability.Info => ({
     totalMessages: History.countMessages(log),
@@ -49,12 +69,38 @@ export const make = (
       })
   }
 
+  const context: TurnFiles.TurnContext["Service"] = {
+    insert: Effect.fnUntraced(function* (given, text) {
+      const { callId } = yield* ToolCallContext
+      const file = yield* attachments.keep(given)
+      asked.push({ _tag: "FileInserted", turnId, callId, file, ...(text === undefined ? {} : { text }) })
+    })
+  }
+
+  const messaging: TurnFiles.Messaging["Service"] = {
+    send: Effect.fnUntraced(function* (file, caption) {
+      const { callId } = yield* ToolCallContext
+      const way = yield* channels.find(scope.channel)
+      if (way?.capabilities.files !== true) return yield* new Channels.FilesNotTaken({ channel: scope.channel })
+      asked.push({ _tag: "FileSent", turnId, callId, file, ...(caption === undefined ? {} : { caption }) })
+      if (way.deliver === undefined) return
+      // As it is: a caption has no format that could be wrong.
+      const { channel, chat } = scope
+      replies.push({ channel, chat, text: caption ?? "", format: { kind: "text" }, files: [file] })
+    })
+  }
+
   return {
-    grant: (granted) => granted.with(HistoryCapability.History, history),
+    grant: (granted) =>
+      granted
+        .with(HistoryCapability.History, history)
+        .with(TurnFiles.TurnContext, context)
+        .with(TurnFiles.Messaging, messaging),
     take: () => {
-      const entriesAsked = asked
+      const taken = { entries: asked, replies }
       asked = []
-      return entriesAsked
+      replies = []
+      return taken
     }
   }
 }

@@ -17,6 +17,7 @@ import * as Deliveries from "../../src/channel/Deliveries.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
+import { Workspace } from "../../src/file/Workspace.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import * as Models from "../../src/model/Models.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
@@ -41,6 +42,7 @@ import * as ToolStep from "./ToolStep.ts"
 import * as ToolUse from "./ToolUse.ts"
 import * as TurnCapabilities from "./TurnCapabilities.ts"
 import * as TurnScope from "./TurnScope.ts"
+import * as Uploads from "./Uploads.ts"
 
 const make = Effect.gen(function* () {
   const settings = yield* Settings.Settings
@@ -48,6 +50,8 @@ const make = Effect.gen(function* () {
   const prompts = yield* SystemPrompt.SystemPrompt
   const toolCalls = yield* ToolCalls.ToolCalls
   const attachments = yield* Attachments
+  const channels = yield* Channels.Channels
+  const uploads = Uploads.make({ attachments, files: yield* Workspace, settings: settings.tools.file_storage })
   const slots = yield* TurnSlots
   const services: Session.Services = {
     journal: yield* Journal.Journal,
@@ -56,7 +60,7 @@ const make = Effect.gen(function* () {
   }
   const steering = Steering.make(services.journal)
   const endings = Endings.make({
-    channels: yield* Channels.Channels,
+    channels,
     deliveries: yield* Deliveries.Deliveries,
     steering,
     toolCalls,
@@ -91,7 +95,11 @@ const make = Effect.gen(function* () {
     const agent = yield* Effect.catchTag(agents.get(session.run.thread.agent), "AgentNotFound", () =>
       Effect.succeed(agents.main)
     )
-    const effects = TurnCapabilities.make(session.run.turnId, session.entries, settings.memory.max_history_messages)
+    const effects = TurnCapabilities.make(
+      { scope, channels, attachments },
+      session.entries,
+      settings.memory.max_history_messages
+    )
     const tools = yield* toolCalls.forTurn(scope, agent.tools, effects.grant)
     // Calls of an earlier life of the process count as well.
     for (const [name, count] of session.state().callCounts) tools.counts.set(name, count)
@@ -127,6 +135,7 @@ const make = Effect.gen(function* () {
     const step = steps + 1
     let begun = false
 
+    yield* uploads.save(session)
     const shown = yield* filesFor(session, prepared)
     const ask = asking.ask(session, prepared, {
       model: yield* asking.modelOf(agent),

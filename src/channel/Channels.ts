@@ -31,12 +31,24 @@ export interface Channel {
     /** Can show a question and bring back a person's answer. */
     readonly approval: boolean
     readonly formatting: ReadonlyArray<"text" | "markdown" | "html">
+    /**
+     * Takes files: those in `files` of a delivery, and those that an answer's `format` names. A channel whose client reads the
+     * thread takes them when the client can open what lies on this machine.
+     */
     readonly files: boolean
   }
   /** How a text that the channel could not read is to be mended by a model, and how often that is tried. Absent: it goes out plain. */
   readonly formatRepair?: { readonly instructions: string; readonly attempts: number }
   /** Absent for a pull channel. Must not report success before the reply is out. */
   readonly deliver?: (delivery: Outbox.Delivery) => Effect.Effect<void, DeliveryRefused>
+}
+
+/** A file is for somebody whose channel carries none. */
+export class FilesNotTaken extends Schema.TaggedError<FilesNotTaken>()("FilesNotTaken", { channel: Schema.String }) {
+  readonly code = "channel:files_not_taken"
+  override get message() {
+    return `The channel ${JSON.stringify(this.channel)} takes no files. Say in words what is in it, or where it is.`
+  }
 }
 
 export class ChannelNameTaken extends Schema.TaggedError<ChannelNameTaken>()("ChannelNameTaken", {

@@ -38,6 +38,8 @@ export const Delivery = Schema.Struct({
   chat: Schema.String,
   text: Schema.String,
   format: Schema.optionalKey(Entry.AnswerFormat),
+  /** Files that the channel is to carry, with the text as their caption. They are read when they are carried. */
+  files: Schema.optionalKey(Schema.Array(Entry.SentFile)),
   repair: Schema.optionalKey(Repair),
   attempts: Schema.Int,
   createdAt: Schema.Int,

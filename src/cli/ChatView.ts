@@ -101,6 +101,10 @@ const printed = (view: View, entry: Entry.Entry, style: Style): Step => {
       const line = Transcript.toolLine(entry.name, view.details.get(entry.callId) ?? "", entry, style)
       return [withoutCall(rest, entry.callId), `${text}${line}\n`]
     }
+    case "FileSent": {
+      const [rest, text] = endPartial(view, style)
+      return [rest, `${text}${Transcript.fileSent(entry, style)}\n`]
+    }
     case "ModelSwitched": {
       const [rest, text] = endStep(view, style)
       return [rest, `${text}${Transcript.switched(entry, style)}\n`]

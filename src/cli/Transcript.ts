@@ -36,6 +36,8 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
         return shown.has(entry.callId) ? [] : [toolLine(entry.name, "", entry, style)]
       case "Notice":
         return isSaidByEnd(entry.text, entries[index + 1]?.entry) ? [] : [style.dim(Plain.lines(entry.text))]
+      case "FileSent":
+        return [fileSent(entry, style)]
       case "ModelSwitched":
         return [switched(entry, style)]
       case "TurnEnded":
@@ -115,6 +117,12 @@ export const person = (message: Extract<Entry.Entry, { _tag: "UserMessage" }>, s
 export const switched = (entry: Extract<Entry.Entry, { _tag: "ModelSwitched" }>, style: Style): string => {
   const to = Plain.clipped(`${entry.to.provider}/${entry.to.model}`, 80)
   return style.dim(`── ${to} is asked from here on: ${Plain.clipped(entry.message, 200)} ──`)
+}
+
+/** A file for the person who reads this, and where it lies. */
+export const fileSent = ({ caption, file }: Extract<Entry.Entry, { _tag: "FileSent" }>, style: Style): string => {
+  const words = caption === undefined || caption.trim() === "" ? "" : `\n${Plain.lines(caption.trimEnd())}`
+  return `${style.bold(`[file ${Plain.clipped(file.name, 80)}]`)} ${Plain.line(file.absolutePath)} ${style.dim(`(${sizeText(file.bytes)})`)}${words}`
 }
 
 export const toolLine = (name: string, detail: string, result: Result | undefined, style: Style): string => {

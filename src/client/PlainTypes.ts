@@ -231,14 +231,7 @@ export type Entry =
       readonly source: "person" | "task" | "schedule"
       readonly delivery: "now" | "after-tool" | "after-turn"
       readonly text: string
-      readonly attachments: ReadonlyArray<{
-        readonly name: string
-        readonly mediaType: string
-        readonly bytes: number
-        readonly sha256: string
-        readonly width?: number
-        readonly height?: number
-      }>
+      readonly attachments: ReadonlyArray<Attachment>
     }
   | {
       readonly _tag: "TurnStarted"
@@ -317,6 +310,32 @@ export type Entry =
       readonly usage: Usage
     }
   | {
+      readonly _tag: "FilesSaved"
+      readonly turnId: string
+      readonly messageId: string
+      readonly paths: ReadonlyArray<string | null>
+    }
+  | {
+      readonly _tag: "FileInserted"
+      readonly turnId: string
+      readonly callId: string
+      readonly file: Attachment
+      readonly text?: string
+    }
+  | {
+      readonly _tag: "FileSent"
+      readonly turnId: string
+      readonly callId: string
+      readonly file: {
+        readonly path: string
+        readonly absolutePath: string
+        readonly name: string
+        readonly mediaType: string
+        readonly bytes: number
+      }
+      readonly caption?: string
+    }
+  | {
       readonly _tag: "ToolUseJudged"
       readonly turnId: string
       readonly step: number
@@ -333,6 +352,16 @@ export type Entry =
       readonly keepFrom: number
       readonly removedMessages: number
     }
+
+/** A file of a message. The thread tells of it and does not hold it. */
+export interface Attachment {
+  readonly name: string
+  readonly mediaType: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly width?: number
+  readonly height?: number
+}
 
 export interface ModelName {
   readonly provider: string

@@ -96,6 +96,7 @@ export interface Reply {
   readonly chat: string
   readonly text: string
   readonly format?: Entry.AnswerFormat
+  readonly files?: ReadonlyArray<Entry.SentFile>
 }
 
 export class Journal extends Context.Service<
@@ -142,12 +143,12 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<void, ClaimLost>
     /**
      * Appends entries of the running turn; an `AssistantMessage` also counts its step and tokens in the turn's row. Gives them
-     * as they are read from now on: with their place in the log, and well-formed.
+     * as they are read from now on: with their place in the log, and well-formed. `replies` leave before those of the turn's end.
      */
     readonly append: (
       claim: Claim,
       entries: ReadonlyArray<Entry.Entry>,
-      progress?: Progress
+      progress?: Progress & { readonly replies?: ReadonlyArray<Reply> }
     ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, ClaimLost>
     /** Waits until all that was written is on the disk. */
     readonly settled: Effect.Effect<void>

@@ -33,6 +33,16 @@ export const Attachment = Schema.Struct({
 })
 export type Attachment = typeof Attachment.Type
 
+/** A managed file that is for a person: what it is called and where it lies; `path` below the root, or absolute. */
+export const SentFile = Schema.Struct({
+  path: Schema.String,
+  absolutePath: Schema.String,
+  name: Schema.String,
+  mediaType: Schema.String,
+  bytes: Schema.Int
+})
+export type SentFile = typeof SentFile.Type
+
 /** What made a message: a person, the result of a background task, or a schedule. Only a person's message can fold. */
 export const Source = Schema.Literals(["person", "task", "schedule"])
 export type Source = typeof Source.Type
@@ -184,6 +194,22 @@ export const Entry = Schema.TaggedUnion({
     data: Schema.Json,
     errorCode: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Int
+  },
+  /** The files of a message are managed files as well, at these paths, one for each; null for one that could not be kept. */
+  FilesSaved: { turnId: Ids.TurnId, messageId: Ids.MessageId, paths: Schema.Array(Schema.NullOr(Schema.String)) },
+  /** A call shows the model a file, as if it had come with a message. `text` is said before it. */
+  FileInserted: {
+    turnId: Ids.TurnId,
+    callId: Ids.CallId,
+    file: Attachment,
+    text: Schema.optionalKey(Schema.String)
+  },
+  /** A call sends the person a file. Who reads the thread finds it where it lies; other channels carry it. Not shown to models. */
+  FileSent: {
+    turnId: Ids.TurnId,
+    callId: Ids.CallId,
+    file: SentFile,
+    caption: Schema.optionalKey(Schema.String)
   },
   /**
    * Whether an answer that used no tool needed one, as a model judged it. `tool`: the one that was meant, if there is such a

@@ -13,6 +13,8 @@ import { GlobFiles } from "./file/GlobFiles.ts"
 import { ListFiles } from "./file/ListFiles.ts"
 import { MoveFile } from "./file/MoveFile.ts"
 import { ReadFile } from "./file/ReadFile.ts"
+import { SelfInsertArtifact } from "./file/SelfInsertArtifact.ts"
+import { SendFile } from "./file/SendFile.ts"
 import { WriteFile } from "./file/WriteFile.ts"
 import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
@@ -40,6 +42,8 @@ export interface Group {
   readonly page: string
   readonly items: ReadonlyArray<Item>
 }
+
+const noFiles = { "channel:files_not_taken": "the channel of the conversation carries no files" }
 
 const files = ["tools", "file_storage"]
 
@@ -78,7 +82,7 @@ const invalidChange = {
 const noEntryId = { "memory:invalid_arguments:entry_id_required": "`entry_id` is blank" }
 
 export const catalogue: ReadonlyArray<Group> = [
-  { title: "Response", page: "tools.md", items: [{ tool: PreResponse, failures: {} }] },
+  { title: "Response", page: "tools.md", items: [{ tool: PreResponse, failures: noFiles }] },
   {
     title: "Chat history",
     page: "memory.md",
@@ -204,6 +208,19 @@ export const catalogue: ReadonlyArray<Group> = [
         )
       },
       { tool: MoveFile, section: files, failures: failures("already_exists", ...anyFile, ...anyChange) },
+      {
+        tool: SendFile,
+        section: files,
+        failures: { ...failures(...anyFile), ...noFiles }
+      },
+      {
+        tool: SelfInsertArtifact,
+        section: files,
+        failures: {
+          ...failures("too_large", ...anyFile),
+          "artifact:unsupported_mime": "it is none of the files that models are shown"
+        }
+      },
       {
         tool: DeleteFile,
         section: files,

@@ -1,5 +1,5 @@
 /**
- * Which of the files that came with messages a model is shown as they are. The others stand as a note in the text: those of long
+ * Which of the files that came with messages, or that calls have put before it, a model is shown as they are. The others stand as a note in the text: those of long
  * ago, since all of it is sent with every request, and those that a provider may have refused, which it would do again. Pure.
  */
 import * as Attachment from "../attachment/Attachment.ts"
@@ -18,8 +18,8 @@ export interface Wanted {
   readonly file: Entry.Attachment
 }
 
-/** A file by the message it came with and its place there. */
-export const keyOf = (messageId: Ids.MessageId, index: number): string => `${messageId}/${index}`
+/** A file by the message, or the call, that it came with, and its place there. */
+export const keyOf = (cameWith: Ids.MessageId | Ids.CallId, index: number): string => `${cameWith}/${index}`
 
 /** Bytes as base64, and files, of one request. */
 const mostEncodedBytes = 16_000_000
@@ -28,7 +28,7 @@ const mostFiles = 20
 /** The latest ones that one request may hold, of messages that the model sees. */
 export const wanted = (log: Log): ReadonlyArray<Wanted> => {
   // Of nearly all threads there is nothing to find out.
-  if (!log.some(({ entry }) => entry._tag === "UserMessage" && entry.attachments.length > 0)) return []
+  if (!log.some(({ entry }) => hasFiles(entry))) return []
   const standing = Compaction.standing(log)
   const refusal = log.findLastIndex(({ entry }) => isRefusal(entry))
   const taken = new Set(
@@ -38,15 +38,22 @@ export const wanted = (log: Log): ReadonlyArray<Wanted> => {
         : []
     )
   )
-  const files = log.flatMap(({ entry }) =>
-    entry._tag === "UserMessage" && taken.has(entry.messageId)
-      ? entry.attachments.map((file, index): Wanted => ({ key: keyOf(entry.messageId, index), file }))
-      : []
-  )
+  const files = log.flatMap((stored, at): ReadonlyArray<Wanted> => {
+    const { entry } = stored
+    if (entry._tag === "FileInserted") {
+      const isShown = at > refusal && !Compaction.hides(standing, stored)
+      return isShown ? [{ key: keyOf(entry.callId, 0), file: entry.file }] : []
+    }
+    if (entry._tag !== "UserMessage" || !taken.has(entry.messageId)) return []
+    return entry.attachments.map((file, index) => ({ key: keyOf(entry.messageId, index), file }))
+  })
   let left = mostEncodedBytes
   const cut = files.findLastIndex(({ file }) => (left -= Attachment.encodedSize(file.bytes)) < 0)
   return files.slice(cut + 1).slice(-mostFiles)
 }
+
+const hasFiles = (entry: Entry.Entry): boolean =>
+  entry._tag === "FileInserted" || (entry._tag === "UserMessage" && entry.attachments.length > 0)
 
 /** A request that was refused for what it says: perhaps for a file. */
 const isRefusal = (entry: Entry.Entry): boolean =>

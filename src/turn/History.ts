@@ -134,6 +134,7 @@ interface Unit {
   readonly parts: ReadonlyArray<Prompt.Message>
 }
 
+type Paths = Extract<Entry.Entry, { _tag: "FilesSaved" }>["paths"]
 type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type AssistantEntry = Extract<Entry.Entry, { _tag: "AssistantMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
@@ -144,6 +145,7 @@ const collect = (
   { reader, shown, turnId: running }: Partial<Options>
 ): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
+  const saved = new Map<Ids.MessageId, Paths>()
   const results = new Map<Ids.CallId, ResultEntry>()
   const made = new Set<Ids.CallId>()
   /** Turns that came to an answer or to a call, which is more than a question and a failure. */
@@ -153,6 +155,7 @@ const collect = (
   const newCalls = (entry: AssistantEntry) => entry.calls.filter(({ callId }) => !made.has(callId) && made.add(callId))
   for (const { entry } of entries) {
     if (entry._tag === "UserMessage") users.set(entry.messageId, entry)
+    if (entry._tag === "FilesSaved") saved.set(entry.messageId, entry.paths)
     if (entry._tag === "ToolResult" && !results.has(entry.callId)) results.set(entry.callId, entry)
     if (entry._tag === "AssistantMessage") worked.add(entry.turnId)
     if (entry._tag === "TurnEnded" && entry.turnId !== running) lastEnded = entry.turnId
@@ -173,10 +176,12 @@ const collect = (
           if (entry.turnId === running || worked.has(entry.turnId)) unanswered.clear()
           else if (unanswered.has(said)) return []
           else unanswered.add(said)
-          return [{ turnId: entry.turnId, parts: [fromUser(user, reader, shown)] }]
+          return [{ turnId: entry.turnId, parts: [fromUser(user, saved.get(id), reader, shown)] }]
         })
       case "AssistantMessage":
         return responseUnit(entry, newCalls(entry), results, reader)
+      case "FileInserted":
+        return [{ turnId: entry.turnId, parts: [inserted(entry, reader, shown)] }]
       case "Guidance":
         return [userUnit(entry.turnId, entry.text)]
       case "Notice":
@@ -284,13 +289,36 @@ const assistantText = (text: string): Prompt.AssistantMessage =>
   Prompt.assistantMessage({ content: [Prompt.textPart({ text: blankSafe(clean(text)) })] })
 
 /** What a person said, and the files that came with it: as they are where they are shown, as a note where they are not. */
-const fromUser = (user: UserEntry, reader: Reader | undefined, shown: Options["shown"]): Prompt.UserMessage => {
+const fromUser = (
+  user: UserEntry,
+  saved: Paths = [],
+  reader: Reader | undefined,
+  shown: Options["shown"]
+): Prompt.UserMessage => {
   if (user.attachments.length === 0) return wordsOf(user)
-  const files = user.attachments.map((file, index) => {
-    const content = Attached.takes(reader, file) ? shown?.get(Attached.keyOf(user.messageId, index)) : undefined
-    return content === undefined ? textPart(noteOf(file)) : filePart(file, content)
+  const files = user.attachments.flatMap((file, index) => {
+    const path = saved[index] ?? null
+    return [
+      partOf(file, Attached.keyOf(user.messageId, index), reader, shown),
+      ...(path === null ? [] : [textPart(`[file ${file.name} is the managed file ${path}]`)])
+    ]
   })
   return Prompt.userMessage({ content: [...(user.text.trim() === "" ? [] : [textPart(user.text)]), ...files] })
+}
+
+/** A file that a call has put before the model, right behind the results of the calls. */
+const inserted = (
+  { callId, file, text = "" }: Extract<Entry.Entry, { _tag: "FileInserted" }>,
+  reader: Reader | undefined,
+  shown: Options["shown"]
+): Prompt.UserMessage =>
+  Prompt.userMessage({
+    content: [...(text.trim() === "" ? [] : [textPart(text)]), partOf(file, Attached.keyOf(callId, 0), reader, shown)]
+  })
+
+const partOf = (file: Entry.Attachment, key: string, reader: Reader | undefined, shown: Options["shown"]) => {
+  const content = Attached.takes(reader, file) ? shown?.get(key) : undefined
+  return content === undefined ? textPart(noteOf(file)) : filePart(file, content)
 }
 
 const textPart = (text: string): Prompt.TextPart => Prompt.textPart({ text: blankSafe(clean(text)) })

@@ -9,6 +9,8 @@ import { StartFailed } from "../../src/process/ProcessRunner.ts"
 import { OutsideSandbox, SandboxUnavailable } from "../../src/process/Sandbox.ts"
 import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
 import { catalogue } from "../../src/tools/Catalogue.ts"
+import { FilesNotTaken } from "../../src/channel/Channels.ts"
+import { UnsupportedMime } from "../../src/tools/file/SelfInsertArtifact.ts"
 import { FileError } from "../../src/file/FileError.ts"
 import { PythonRefused } from "../../src/tools/execution/PythonRefused.ts"
 import { CalculationFailed } from "../../src/tools/utility/CalculateExpression.ts"
@@ -43,6 +45,8 @@ describe("the page about tools", () => {
     const codes = [
       ...CalculationFailed.fields.reason.literals.map((reason) => new CalculationFailed({ reason }).code),
       new UnknownDirective({ directive: "%Q" }).code,
+      new FilesNotTaken({ channel: "x" }).code,
+      new UnsupportedMime({ path: "x", detail: "x" }).code,
       ...FileError.fields.reason.literals.map((reason) => new FileError({ reason, path: "", detail: "" }).code),
       ...StartFailed.fields.reason.literals.map((reason) => new StartFailed({ program: "p", reason }).code),
       new SandboxUnavailable({ mode: "bwrap", reason: "r" }).code,

@@ -7,11 +7,14 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tools from "../../layers/tools/Tools.ts"
+import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Entry from "../../src/thread/Entry.ts"
+import { Grants } from "../../src/tool/Capability.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
+import * as TurnFiles from "../../src/tools/file/TurnFiles.ts"
 import * as MemoryFiles from "../file/MemoryFiles.ts"
 import * as ToolLaws from "../laws/Tools.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
@@ -29,11 +32,21 @@ const everyTool = {
   }
 }
 
+/** Files that are shown or sent go nowhere. */
+const noTurn = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { register } = yield* Grants
+    yield* register(TurnFiles.TurnContext, () => Effect.succeed({ insert: () => Effect.void }))
+    yield* register(TurnFiles.Messaging, () => Effect.succeed({ send: () => Effect.void }))
+  })
+)
+
 const tools = (settings: SettingsInput = everyTool) =>
   Layer.mergeAll(
     Tools.layer,
     TestHistory.layer(7, 50),
     MemoryFiles.grants,
+    noTurn,
     TestMemory.layer(),
     TestProcess.layer(() => Effect.succeed(TestProcess.finished("said")))
   ).pipe(
@@ -205,11 +218,16 @@ describe("chat history", () => {
 describe("pre_response", () => {
   it.effect("echoes the declaration as the format of an answer", () =>
     Effect.gen(function* () {
-      const { data } = yield* call("pre_response", {
+      const channels = yield* Channels
+      yield* channels.register({ name: "post", capabilities: { approval: false, formatting: ["text"], files: true } })
+      const turn = yield* Fixtures.startTurn(Fixtures.everything, "post")
+      const withFile = {
         kind: "markdown",
         meta: { disable_link_preview: true },
         attachments: [{ path: "a.png", type: "image", caption: null }]
-      })
+      }
+      assert.strictEqual((yield* call("pre_response", withFile)).errorCode, "channel:files_not_taken")
+      const { data } = yield* Fixtures.callTool(turn, "pre_response", withFile)
       assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Entry.AnswerFormat)(data), {
         kind: "markdown",
         disableLinkPreview: true,

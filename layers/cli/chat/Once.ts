@@ -147,11 +147,16 @@ const notTaken = (seconds: number) =>
     `The daemon did not say within ${seconds} s that it has the message. Is its process stopped? \`troupe status\` asks it.`
   )
 
-/** That another model answers than the one of the settings must not be hidden from whoever reads the answer only. */
+/**
+ * That another model answers than the one of the settings, and that there is a file, must not be hidden from whoever reads the
+ * answer only.
+ */
 const warn = Effect.fnUntraced(function* (item: Exclude<TroupeRpcs.SentItem, TroupeRpcs.Accepted>) {
-  if (item._tag !== "Entry" || item.stored.entry._tag !== "ModelSwitched") return
+  if (item._tag !== "Entry") return
+  const { entry } = item.stored
   const output = yield* Output
-  yield* output.err(`${Transcript.switched(item.stored.entry, output.errStyle)}\n`)
+  if (entry._tag === "ModelSwitched") yield* output.err(`${Transcript.switched(entry, output.errStyle)}\n`)
+  if (entry._tag === "FileSent") yield* output.err(`${Transcript.fileSent(entry, output.errStyle)}\n`)
 })
 
 /** Tool calls as they happen, for whoever looks at the terminal; the words come at the end, on standard output. */

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { FilesNotTaken } from "../../channel/Channels.ts"
 import * as Entry from "../../thread/Entry.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as ToolName from "../../tool/ToolName.ts"
@@ -33,7 +34,7 @@ export const PreResponse = Tool.make(ToolName.answering, {
     )
   }),
   success: Entry.AnswerFormat,
-  failure: Tool.NoFailure,
+  failure: FilesNotTaken,
   limits: { timeout: "1 second", output: { maxChars: 8000 } },
   cancellation: "interruptible",
   replay: "safe",
