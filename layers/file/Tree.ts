@@ -17,12 +17,13 @@ const piece = 128
 export const walk = (
   root: Walk.Root,
   asked: string,
-  { enter = () => true }: Workspace.WalkOptions
+  { enter = () => true }: Workspace.WalkOptions,
+  shows: (name: string) => boolean = (name) => !FilePath.isUnfinished(name)
 ): Stream.Stream<Workspace.Walked, FileError> =>
   Stream.suspend(() => {
     const waiting: Array<string> = []
     const below = (path: string): Stream.Stream<Workspace.Walked, FileError> =>
-      Stream.map(contents(root, asked, path), (found) => {
+      Stream.map(contents(root, asked, path, shows), (found) => {
         if (found.kind === "folder" && enter(found.below)) waiting.push(found.below)
         return found
       })
@@ -39,7 +40,12 @@ export const walk = (
   })
 
 /** What is in one folder of the tree. */
-const contents = (root: Walk.Root, asked: string, below: string): Stream.Stream<Workspace.Walked, FileError> =>
+const contents = (
+  root: Walk.Root,
+  asked: string,
+  below: string,
+  shows: (name: string) => boolean
+): Stream.Stream<Workspace.Walked, FileError> =>
   Stream.unwrap(
     Effect.gen(function* () {
       // The first folder may be named through a link; those below it are entered as they are.
@@ -53,7 +59,7 @@ const contents = (root: Walk.Root, asked: string, below: string): Stream.Stream<
         while (entries.length < piece) {
           const entry = yield* NodeFiles.next(opened)
           if (entry === null) break
-          if (!FilePath.isUnfinished(entry.name)) entries.push([entry.name, kindOf(entry)])
+          if (shows(entry.name)) entries.push([entry.name, kindOf(entry)])
         }
         return entries
       })

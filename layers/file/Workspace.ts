@@ -6,12 +6,14 @@ import * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
 import { Settings } from "../../src/config/Settings.ts"
 import * as FileChanges from "../../src/file/FileChanges.ts"
+import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
 import * as Workspace from "../../src/file/Workspace.ts"
-import { DataDirectory, filesFolder } from "../../src/storage/DataDirectory.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import { ToolCallContext } from "../../src/tool/ToolContext.ts"
 import * as Directories from "../storage/Directories.ts"
 import * as Folder from "./Folder.ts"
+import * as Leftovers from "./Leftovers.ts"
 import * as Reading from "./Reading.ts"
 import type * as Walk from "./Walk.ts"
 import * as Writing from "./Writing.ts"
@@ -23,12 +25,18 @@ export const make = (holding: Folder.Holding) =>
     const changes = yield* FileChanges.FileChanges
     const turn = yield* Semaphore.make(1)
 
-    return (options: Workspace.RootOptions): Workspace.Files => {
-      const create = Directories.make(options.root).pipe(Effect.ignore, Effect.provideContext(services))
-      const root: Walk.Root = { ...options, holding, create }
+    const rootOf = (options: Workspace.RootOptions): Walk.Root => ({
+      ...options,
+      holding,
+      create: Directories.make(options.root).pipe(Effect.ignore, Effect.provideContext(services))
+    })
+
+    const at = (options: Workspace.RootOptions): Workspace.Files => {
+      const root = rootOf(options)
       const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn })
       return { reading: Reading.make(root), writingAs, writing: inTheNameOfTheCall(writingAs) }
     }
+    return { at, sweep: (options: Workspace.RootOptions) => Leftovers.sweep(rootOf(options)) }
   })
 
 const inTheNameOfTheCall = (
@@ -52,17 +60,16 @@ export const layer: Layer.Layer<
 > = Layer.effect(
   Workspace.Workspace,
   Effect.gen(function* () {
-    const { file_storage } = (yield* Settings).tools
+    const settings = yield* Settings
     const paths = yield* Path.Path
-    const dataDirectory = yield* DataDirectory
-    const at = yield* make(yield* Folder.holding)
-    const managed = at({
-      root:
-        file_storage.root_dir === undefined ? dataDirectory.file(filesFolder) : paths.resolve(file_storage.root_dir),
-      allowOutside: file_storage.allow_outside_root,
+    const { at, sweep } = yield* make(yield* Folder.holding)
+    const root = {
+      root: paths.resolve(ManagedRoot.of(settings, yield* DataDirectory)),
+      allowOutside: settings.tools.file_storage.allow_outside_root,
       ownerOnly: true
-    })
-    return Workspace.Workspace.of({ ...managed, at })
+    }
+    yield* Effect.forkScoped(Effect.ignore(sweep(root)))
+    return Workspace.Workspace.of({ ...at(root), at })
   })
 )
 

@@ -43,8 +43,9 @@ const files = Layer.provideMerge(Workspace.grants, Workspace.layer)
 
 /** The agents, the one pipeline their tool calls go through, and what it grants them. Needs the registries and the repositories. */
 export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer, MemoryGrant.layer).pipe(
-  Layer.provideMerge(Layer.merge(Approvals.layer, files)),
-  Layer.provide(Spill.layer)
+  Layer.provideMerge(Approvals.layer),
+  Layer.provide(Spill.layer),
+  Layer.provideMerge(files)
 )
 
 /**

@@ -12,7 +12,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
-import * as FileName from "../../src/spill/FileName.ts"
+import * as FilePath from "../../src/file/FilePath.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -85,7 +85,8 @@ const mustBeOutside = Effect.fnUntraced(function* (directory: DataDirectory["Ser
 /** The files of a folder that belong into a backup, as relative paths with slashes. */
 const managedFiles = Effect.fnUntraced(function* (folder: string) {
   const paths = yield* Path.Path
-  const belongs = (name: string) => !FileName.isUnfinished(name) && !Leftovers.isStagedFile(paths.basename(name))
+  const belongs = (name: string) =>
+    !FilePath.isUnfinished(paths.basename(name)) && !Leftovers.isStagedFile(paths.basename(name))
   const found = yield* Directories.filesBelow(folder)
   return found.flatMap(({ name }) => (belongs(name) ? [name.split(paths.sep).join("/")] : [])).toSorted()
 })

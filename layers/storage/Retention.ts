@@ -14,6 +14,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
+import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
 import * as FileName from "../../src/spill/FileName.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
@@ -111,8 +112,9 @@ const youngest = Duration.toMillis("1 hour")
 const spill = Effect.fnUntraced(function* (limit: number) {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const { retention, tools } = yield* Settings.Settings
-  const folder = FileName.folder(yield* DataDirectory, tools.tool_output_spill.subdir)
+  const settings = yield* Settings.Settings
+  const { retention, tools } = settings
+  const folder = paths.join(ManagedRoot.of(settings, yield* DataDirectory), tools.tool_output_spill.subdir)
   const now = yield* Clock.currentTimeMillis
   const names = yield* Effect.orElseSucceed(files.readDirectory(folder), (): Array<string> => [])
   const found: Array<{ readonly path: string; readonly bytes: number; readonly at: number }> = []

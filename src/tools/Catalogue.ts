@@ -184,7 +184,7 @@ export const catalogue: ReadonlyArray<Group> = [
   },
   {
     title: "Managed files",
-    page: "tools.md",
+    page: "files.md",
     items: [
       { tool: ListFiles, section: files, failures: failures("folder_not_found", "path_is_not_a_folder", ...anyPath) },
       {

@@ -91,7 +91,7 @@ describe(Needs.titled(Needs.linux, "F050 F051 a path, whatever it is and whateve
         zoo.link("swap.link", zoo.outside)
         zoo.put("file", "inside")
         zoo.link("file.link", `${zoo.outside}/secret.txt`)
-        const at = yield* Live.make(Folder.byDescriptor)
+        const { at } = yield* Live.make(Folder.byDescriptor)
         const files = at({ root: zoo.root, allowOutside: false, ownerOnly: true })
         const writing = files.writingAs({ _tag: "Runtime", purpose: "test" })
         const given = yield* Arbitrary.sampleEffect(Arbitrary.schema(Path), { count: 10_000, seed: 20_261_130 })

@@ -14,6 +14,7 @@ import type * as Workspace from "../../src/file/Workspace.ts"
 import * as FileZoo from "../rigs/FileZoo.ts"
 
 interface Subject extends FileZoo.FileZoo {
+  readonly sweep: Effect.Effect<void, FileError>
   readonly read: Workspace.Reading
   readonly write: Workspace.Writing<never>
   /** The first 1000 bytes of a file as text. */
@@ -30,11 +31,13 @@ interface Subject extends FileZoo.FileZoo {
 const subject = (holding: Holding, options: { readonly allowOutside?: boolean; readonly root?: string } = {}) =>
   Effect.gen(function* () {
     const zoo = yield* FileZoo.make
-    const at = yield* Live.make(holding)
-    const files = at({ root: options.root ?? zoo.root, allowOutside: options.allowOutside ?? false, ownerOnly: true })
+    const { at, sweep } = yield* Live.make(holding)
+    const root = { root: options.root ?? zoo.root, allowOutside: options.allowOutside ?? false, ownerOnly: true }
+    const files = at(root)
     const write = files.writingAs({ _tag: "Runtime", purpose: "test" })
     const made: Subject = {
       ...zoo,
+      sweep: sweep(root),
       read: files.reading,
       write,
       textAt: (path) =>
@@ -336,6 +339,29 @@ export const laws = (title: string, holding: Holding): void => {
         assert.deepStrictEqual(yield* names(1, 2), [4, ["A.txt", "b.txt"]])
         assert.strictEqual(yield* refusal(read.list("b.txt", { most: 1 })), "path_is_not_a_folder")
         assert.strictEqual(yield* refusal(read.list("none", { most: 1 })), "folder_not_found")
+      })
+    )
+
+    it.live("takes away what writes left that were cut off, and shows none of it", () =>
+      Effect.gen(function* () {
+        const { folder, has, names, put, read, root, sweep, write } = yield* subject(holding)
+        const left = "a/b/.troupe-0123456789abcdef.unfinished"
+        put(left)
+        fs.utimesSync(path.join(root, left), 1, 1)
+        put(".troupe-now0123456789ab.unfinished")
+        fs.utimesSync(path.join(root, ".troupe-now0123456789ab.unfinished"), 4e9, 4e9)
+        folder("a/.troupe-0123456789abcdef.unfinished")
+        put("a/mine.unfinished")
+        const seen = yield* Stream.runCollect(read.walk("."))
+        assert.sameMembers(
+          seen.map(({ below }) => below),
+          ["a", "a/b", "a/mine.unfinished"]
+        )
+        yield* sweep
+        assert.isFalse(has(left))
+        assert.deepStrictEqual(names("a"), [".troupe-0123456789abcdef.unfinished", "b", "mine.unfinished"])
+        assert.isTrue(has(".troupe-now0123456789ab.unfinished"))
+        assert.strictEqual((yield* write.remove("a", { kinds: ["folder"], recursive: true })).count, 4)
       })
     )
 

@@ -113,6 +113,15 @@ export const addSparse = (zoo: FileZoo, name: string, bytes: number): void => {
   fs.closeSync(fd)
 }
 
+/** So many files, a thousand to a folder. */
+export const addMany = (zoo: FileZoo, folder: string, count: number): void => {
+  for (let index = 0; index < count; index++) {
+    const place = path.join(zoo.root, folder, String(Math.floor(index / 1000)))
+    if (index % 1000 === 0) fs.mkdirSync(place, { recursive: true })
+    fs.closeSync(fs.openSync(path.join(place, `file-${index}.txt`), "w"))
+  }
+}
+
 /** One name, composed and taken apart. */
 export const names = { composed: "caf\u00e9.txt", apart: "cafe\u0301.txt" } as const
 /** Texts as different programs save them. */

@@ -44,7 +44,7 @@ describe("backup", () => {
       }
       yield* files.makeDirectory(at.directory.file("files/outputs"), { recursive: true })
       yield* files.writeFileString(at.directory.file("files/outputs/tool-a.txt"), "output", { mode: 0o644 })
-      yield* files.writeFileString(at.directory.file("files/outputs/.tool-b.txt.unfinished"), "half")
+      yield* files.writeFileString(at.directory.file("files/outputs/.troupe-0123456789abcdef.unfinished"), "half")
       yield* files.symlink("/etc/hostname", at.directory.file("files/link"))
       yield* files.symlink(at.root, at.directory.file("files/elsewhere"))
       const manifest = yield* make(at)

@@ -9,7 +9,6 @@ import { join } from "node:path"
 import * as Database from "../../layers/storage/Database.ts"
 import * as Retention from "../../layers/storage/Retention.ts"
 import * as Settings from "../../src/config/Settings.ts"
-import * as FileName from "../../src/spill/FileName.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { answerWith, answered, message, reply, startTurn } from "../laws/Messages.ts"
 import * as Store from "../laws/Store.ts"
@@ -164,7 +163,7 @@ describe("retention", () => {
       const files = yield* FileSystem.FileSystem
       const directory = yield* DataDirectory
       const { tools } = yield* Settings.Settings
-      const folder = FileName.folder(directory, tools.tool_output_spill.subdir)
+      const folder = directory.file(`files/${tools.tool_output_spill.subdir}`)
       yield* files.makeDirectory(folder, { recursive: true })
       const now = Date.UTC(2026, 5, 1)
       yield* TestClock.setTime(now)
@@ -174,7 +173,7 @@ describe("retention", () => {
       })
       const name = (letter: string) => `tool-look-${letter.repeat(16)}.txt`
       yield* write(name("a"), 31 * 24)
-      yield* write(FileName.unfinished(name("b")), 31 * 24)
+      yield* write(name("b"), 31 * 24)
       yield* write("notes-of-mine.txt", 400 * 24)
       yield* write(name("c"), 48, 600)
       yield* write(name("d"), 24, 600)

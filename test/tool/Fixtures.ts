@@ -64,7 +64,8 @@ const files = Layer.provideMerge(WorkspaceLive.grants, WorkspaceLive.layer)
 /** The live pipeline and all below it. */
 export const pipeline = (settings: SettingsInput = {}) =>
   ToolCallsLive.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone, files)),
+    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone)),
+    Layer.provideMerge(files),
     Layer.provideMerge(
       Layer.mergeAll(
         ToolRegistryLive.layer,

@@ -5,7 +5,8 @@ import { Channels } from "../../../src/channel/Channels.ts"
 import { ConfigSource } from "../../../src/config/ConfigSource.ts"
 import { Settings } from "../../../src/config/Settings.ts"
 import type { SettingsValue } from "../../../src/config/Settings.ts"
-import { DataDirectory, filesFolder } from "../../../src/storage/DataDirectory.ts"
+import * as ManagedRoot from "../../../src/file/ManagedRoot.ts"
+import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { GetSettings } from "../../../src/tools/runtime/GetSettings.ts"
@@ -44,7 +45,10 @@ export const layer = ToolRegistry.layer(
           tools_allow: settings.orchestration.main_agent.tools_allow,
           tools_deny: settings.orchestration.main_agent.tools_deny
         },
-        tools: { offered: Array.from(offered.keys()), ...reportTools(settings.tools, dataDirectory.file(filesFolder)) }
+        tools: {
+          offered: Array.from(offered.keys()),
+          ...reportTools(settings.tools, ManagedRoot.of(settings, dataDirectory))
+        }
       }
     })
     return { get_settings }
@@ -78,7 +82,7 @@ const reportTools = (tools: SettingsValue["tools"], managedFiles: string): Omit<
     ...(files.enabled
       ? {
           file_storage: {
-            root_dir: files.root_dir ?? managedFiles,
+            root_dir: managedFiles,
             max_write_bytes: files.max_write_bytes,
             allow_outside_root: files.allow_outside_root,
             save_incoming_uploads: files.save_incoming_uploads,
