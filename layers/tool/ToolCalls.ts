@@ -152,8 +152,14 @@ export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Gran
         call,
         cancel: running.cancel,
         canonicalName: ToolName.canonical,
-        replay: (name) =>
-          Effect.map(registry.find(ToolName.canonical(name)), (registration) => registration?.tool.replay ?? "unknown")
+        replay: Effect.fnUntraced(function* ({ arguments: given, name }) {
+          const registration = yield* registry.find(ToolName.canonical(name))
+          if (registration === undefined) return "unknown"
+          return yield* Result.match(Arguments.read(given), {
+            onFailure: () => Effect.succeed(registration.tool.replay),
+            onSuccess: registration.replay
+          })
+        })
       })
     })
   ).pipe(Layer.provide(Digest.layerWebCrypto))

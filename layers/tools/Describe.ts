@@ -43,13 +43,13 @@ const itemLines = (item: Item): ReadonlyArray<string> => [
 /** Text that means nothing to Markdown. */
 const plain = (text: string): string => text.replace(/[*_|<]/g, "\\$&")
 
-const ruleLines = ({ cancellation, capabilities, limits, replay }: Tool.Any): ReadonlyArray<string> => [
+const ruleLines = ({ cancellation, capabilities, limits, replay, replayOf }: Tool.Any): ReadonlyArray<string> => [
   `- **Limits:** ${limits.timeout}; ${limits.output.maxChars} characters inline` +
     (limits.output.spill === undefined ? "" : `, beyond which \`${limits.output.spill}\` moves to a file`) +
     (limits.concurrency === undefined ? "" : `; ${limits.concurrency} at the same time`) +
     (limits.perTurn === undefined ? "" : `; ${limits.perTurn} in a turn`),
   `- **When it is stopped:** ${stops[cancellation]}`,
-  `- **After a crash:** ${replays[replay]}`,
+  `- **After a crash:** ${replays[replay]}${replayOf === undefined ? "" : " Some calls are safer, by their parameters."}`,
   `- **Capabilities:** ${capabilities.length === 0 ? "none" : capabilities.map(({ capability }) => `\`${capability}\``).join(", ")}`
 ]
 

@@ -8,6 +8,7 @@ import * as Bash from "./execution/Bash.ts"
 import * as Python from "./execution/Python.ts"
 import * as ChatHistory from "./history/ChatHistory.ts"
 import * as Memory from "./memory/Memory.ts"
+import * as HttpRequest from "./http/HttpRequest.ts"
 import * as PreResponse from "./response/PreResponse.ts"
 import * as GetSettings from "./runtime/GetSettings.ts"
 import * as ReadDocs from "./runtime/ReadDocs.ts"
@@ -22,6 +23,7 @@ export const layer = Layer.mergeAll(
   GetSettings.layer,
   ReadDocs.layer,
   Memory.layer,
+  HttpRequest.layer,
   CurrentDatetime.layer,
   Wait.layer,
   CalculateExpression.layer,

@@ -83,7 +83,7 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
   const settled = (session: Session.Session): Effect.Effect<ReadonlyArray<Entry.Entry>> => {
     const { doubt, pending, turnId } = session.state()
     return Effect.forEach(pending, (call, index) =>
-      Effect.map(toolCalls.replay(call.name), (replay) => {
+      Effect.map(toolCalls.replay(call), (replay) => {
         const heldBack = session.unsettled.get(call.callId)
         if (heldBack !== undefined) return heldBack
         const begun = session.unsettled.has(call.callId) || (index === 0 && TurnState.mayHaveRun(doubt, replay))

@@ -28,7 +28,7 @@ export const run = Effect.fnUntraced(function* (
   doubt: TurnState.Doubt
 ): Effect.fn.Return<void, Journal.ClaimLost> {
   const { turnId } = session.run
-  const replay = yield* toolCalls.replay(call.name)
+  const replay = yield* toolCalls.replay(call)
   if (doubt === "crashed" && replay === "unknown") return yield* refuse(session, [call], TurnEntries.unknownOutcome)
   // What it does outside must not be there without the call in the log: nobody would know of it, and it would be done again.
   if (replay !== "safe") yield* session.settled

@@ -219,7 +219,7 @@ const make = Effect.gen(function* () {
         yield* foldArrived(session)
         return yield* respond(session, prepared)
       case "RunCall":
-        return !TurnState.mayHaveRun(next.doubt, yield* toolCalls.replay(next.call.name)) &&
+        return !TurnState.mayHaveRun(next.doubt, yield* toolCalls.replay(next.call)) &&
           (yield* steering.isUrgent(session))
           ? yield* ToolStep.refuse(session, session.state().pending, TurnEntries.newerMessage)
           : yield* ToolStep.run(toolCalls, session, prepared, next.call, next.doubt)

@@ -91,6 +91,11 @@ const explanations = {
 export type Reason = keyof typeof explanations
 const reasons = Object.keys(explanations).filter((reason): reason is Reason => reason in explanations)
 
+/** Code → what it means. */
+export const meanings: Readonly<Record<string, string>> = Object.fromEntries(
+  reasons.map((reason) => [`http:${reason}`, explanations[reason]])
+)
+
 /** A request that brought no response, or a body that could not be read. Neither path, query nor headers are in it. */
 export class OutboundError extends Schema.TaggedError<OutboundError>()("OutboundError", {
   reason: Schema.Literals(reasons),

@@ -13,6 +13,8 @@ const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 const length = 16
 const ours = new RegExp(`^tool-[^/]+-[${letters}]{${length}}\\.(json|txt)$`)
 
-const random = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, letters.length - 1), length), (picks) =>
-  picks.map((pick) => letters.charAt(pick)).join("")
+/** Letters and digits that nobody can guess. */
+export const random = Effect.map(
+  Effect.replicateEffect(Random.nextIntBetween(0, letters.length - 1), length),
+  (picks) => picks.map((pick) => letters.charAt(pick)).join("")
 )

@@ -45,6 +45,8 @@ export interface Registration {
     readonly granted: Capability.Granted
     readonly parameters: Arguments.JsonObject
   }) => Effect.Effect<Prepared, ToolError.InvalidToolArguments | Capability.CapabilityNotGranted>
+  /** What a restart may do with a call that has these parameters. */
+  readonly replay: (parameters: Arguments.JsonObject) => Effect.Effect<Tool.Replay>
   /** Reads JSON back as the tool's success: for results that a wrapper or the spill stage has changed. */
   readonly output: (data: Schema.Json) => Effect.Effect<Output, Schema.SchemaError>
   /** The fields of a failure the tool declares, as JSON; null for any other failure. */
@@ -78,6 +80,9 @@ export const bind = <T extends Tool.Any>(
   const isFailure = Schema.is(tool.failure)
   const encodeFailure = Schema.encodeEffect(Schema.toCodecJson(tool.failure))
 
+  const read = (parameters: Arguments.JsonObject) =>
+    decodeParameters(Arguments.dropNulls(parametersCodec.ast, parameters))
+
   const toOutput = (value: Tool.SuccessOf<T>) =>
     Effect.map(encodeSuccess(value), (data): Output => ({
       value,
@@ -95,7 +100,7 @@ export const bind = <T extends Tool.Any>(
         return yield* new ToolError.InvalidToolArguments({ tool: tool.name, problem: "it takes no parameters" })
       }
       const decoded = yield* Effect.mapError(
-        decodeParameters(Arguments.dropNulls(parametersCodec.ast, parameters)),
+        read(parameters),
         (error) => new ToolError.InvalidToolArguments({ tool: tool.name, problem: problemOf(error) })
       )
       const capabilities = yield* granted.pick(tool.name, tool.capabilities)
@@ -112,6 +117,10 @@ export const bind = <T extends Tool.Any>(
         onDeadline: Effect.isEffect(returned) ? undefined : returned.onDeadline
       }
     }),
+    replay: (parameters) =>
+      tool.replayOf === undefined
+        ? Effect.succeed(tool.replay)
+        : Effect.match(read(parameters), { onFailure: () => tool.replay, onSuccess: tool.replayOf }),
     output: (data) => Effect.flatMap(decodeSuccess(data), toOutput),
     details: (failure) => (isFailure(failure) ? Effect.orDie(encodeFailure(failure)) : Effect.succeed(null))
   }

@@ -90,6 +90,8 @@ export interface Tool<
   readonly limits: Limits<Success["Type"]>
   readonly cancellation: Mode
   readonly replay: Replay
+  /** The rule of a call by its parameters; undefined where `replay` holds for all of them. */
+  readonly replayOf: ((parameters: unknown) => Replay) | undefined
   readonly capabilities: Capabilities
   /** The words the model reads for a success; undefined where the model reads the success as JSON. */
   readonly text: (success: unknown) => string | undefined
@@ -114,6 +116,7 @@ export interface Any {
   }
   readonly cancellation: Cancellation
   readonly replay: Replay
+  readonly replayOf: ((parameters: unknown) => Replay) | undefined
   readonly capabilities: ReadonlyArray<Capability.Any>
   readonly text: (success: unknown) => string | undefined
   readonly identifiedBy: ReadonlyArray<string>
@@ -138,6 +141,8 @@ export const make = <
     readonly limits: Limits<NoInfer<Success>["Type"]>
     readonly cancellation: Mode
     readonly replay: Replay
+    /** Where calls of the tool differ: the rule of one. `replay` is for those whose parameters cannot be read. */
+    readonly replayOf?: (parameters: NoInfer<Parameters>["Type"]) => Replay
     readonly capabilities: Capabilities
     /** The words the model reads for a success; the success as JSON when absent. */
     readonly text?: (success: NoInfer<Success>["Type"]) => string
@@ -149,6 +154,7 @@ export const make = <
   name,
   ...options,
   text: textOf(options.success, options.text),
+  replayOf: replayOf(options.parameters, options.replay, options.replayOf),
   identifiedBy: options.identifiedBy ?? [],
   polling: options.polling ?? false
 })
@@ -161,6 +167,17 @@ const textOf = <Success extends StructSchema>(
   if (text === undefined) return () => undefined
   const isSuccess = Schema.is(schema)
   return (success) => (isSuccess(success) ? text(success) : undefined)
+}
+
+/** Closes over the type of the parameters, for the same reason. */
+const replayOf = <Parameters extends ParametersSchema>(
+  schema: Parameters,
+  otherwise: Replay,
+  rule: ((parameters: Parameters["Type"]) => Replay) | undefined
+): ((parameters: unknown) => Replay) | undefined => {
+  if (rule === undefined) return undefined
+  const areParameters = Schema.is(schema)
+  return (parameters) => (areParameters(parameters) ? rule(parameters) : otherwise)
 }
 
 export type SuccessOf<T extends Any> = T["success"]["Type"]

@@ -74,7 +74,7 @@ export class ToolCalls extends Context.Service<
     readonly cancel: (callId: Ids.CallId) => Effect.Effect<boolean>
     /** The name a tool goes by: trimmed, with old names mapped to today's. */
     readonly canonicalName: (name: string) => string
-    /** What a restart may do with a call of this name; `unknown` for a tool that is not registered. */
-    readonly replay: (name: string) => Effect.Effect<Tool.Replay>
+    /** What a restart may do with this call; `unknown` for a tool that is not registered. */
+    readonly replay: (call: Pick<Call, "name" | "arguments">) => Effect.Effect<Tool.Replay>
   }
 >()("troupe/tool/ToolCalls") {}

@@ -19,6 +19,8 @@ import { WriteFile } from "./file/WriteFile.ts"
 import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
 import * as MemoryTools from "./memory/MemoryTools.ts"
+import * as Outbound from "../http/Outbound.ts"
+import { HttpRequest } from "./http/HttpRequest.ts"
 import { PreResponse } from "./response/PreResponse.ts"
 import { ReadDocs, skill } from "./runtime/ReadDocs.ts"
 import { GetSettings } from "./runtime/GetSettings.ts"
@@ -149,6 +151,21 @@ export const catalogue: ReadonlyArray<Group> = [
         }
       },
       { tool: MemoryTools.standard.titles, section: kvMemory, failures: invalidSelection }
+    ]
+  },
+  {
+    title: "HTTP",
+    page: "web.md",
+    items: [
+      {
+        tool: HttpRequest,
+        section: ["tools", "http_client"],
+        failures: {
+          ...Outbound.meanings,
+          "http:body_and_json": "there is both a `body` and a `json`",
+          "http:invalid_json": "`json` is no JSON text"
+        }
+      }
     ]
   },
   {

@@ -564,8 +564,45 @@ describe("names", () => {
       assert.strictEqual(calls.canonicalName(" datetime_now "), "current_datetime")
       assert.strictEqual(calls.canonicalName("calculator"), "calculate_expression")
       assert.strictEqual(calls.canonicalName(" "), "unknown_tool")
-      assert.strictEqual(yield* calls.replay(" echo"), "safe")
-      assert.strictEqual(yield* calls.replay("none"), "unknown")
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
   )
+})
+
+describe("what a restart may do with a call", () => {
+  it.effect("is for its tool to say", () =>
+    Effect.gen(function* () {
+      const calls = yield* ToolCalls
+      assert.strictEqual(yield* calls.replay({ name: " echo", arguments: "{}" }), "safe")
+      assert.strictEqual(yield* calls.replay({ name: "none", arguments: "{}" }), "unknown")
+    }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
+  )
+
+  it.effect("may depend on its parameters, and is the tool's own rule where these cannot be read", () => {
+    const Store = Tool.make("store", {
+      description: "Looks or changes.",
+      parameters: Schema.Struct({ verb: Schema.optionalKey(Schema.Literals(["look", "set", "add"])) }),
+      success: Schema.Struct({}),
+      failure: Tool.NoFailure,
+      limits: { timeout: "1 second", output: { maxChars: 100 } },
+      cancellation: "interruptible",
+      replay: "unknown",
+      replayOf: ({ verb = "look" }) => (verb === "look" ? "safe" : verb === "set" ? "idempotent" : "unknown"),
+      capabilities: []
+    })
+    return Effect.gen(function* () {
+      const calls = yield* ToolCalls
+      const replay = (given: string) => calls.replay({ name: "store", arguments: given })
+      assert.strictEqual(yield* replay("{}"), "safe")
+      assert.strictEqual(yield* replay('{"verb":null}'), "safe")
+      assert.strictEqual(yield* replay('{"verb":"set"}'), "idempotent")
+      assert.strictEqual(yield* replay('{"verb":"add"}'), "unknown")
+      assert.strictEqual(yield* replay('{"verb":"peek"}'), "unknown")
+      assert.strictEqual(yield* replay('{"verb":"look","more":1}'), "unknown")
+      assert.strictEqual(yield* replay("look!"), "unknown")
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(ToolRegistry.layer([Store], { store: () => Effect.succeed({}) }), Fixtures.pipeline())
+      )
+    )
+  })
 })

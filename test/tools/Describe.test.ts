@@ -13,6 +13,8 @@ import { FilesNotTaken } from "../../src/channel/Channels.ts"
 import { UnsupportedMime } from "../../src/tools/file/SelfInsertArtifact.ts"
 import { FileError } from "../../src/file/FileError.ts"
 import { PythonRefused } from "../../src/tools/execution/PythonRefused.ts"
+import { OutboundError } from "../../src/http/Outbound.ts"
+import { InvalidRequest } from "../../src/tools/http/HttpRequest.ts"
 import { CalculationFailed } from "../../src/tools/utility/CalculateExpression.ts"
 import { UnknownDirective } from "../../src/tools/utility/CurrentDatetime.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
@@ -51,7 +53,9 @@ describe("the page about tools", () => {
       ...StartFailed.fields.reason.literals.map((reason) => new StartFailed({ program: "p", reason }).code),
       new SandboxUnavailable({ mode: "bwrap", reason: "r" }).code,
       new OutsideSandbox({}).code,
-      ...PythonRefused.fields.reason.literals.map((reason) => new PythonRefused({ reason }).code)
+      ...PythonRefused.fields.reason.literals.map((reason) => new PythonRefused({ reason }).code),
+      ...OutboundError.fields.reason.literals.map((reason) => new OutboundError({ reason, host: "" }).code),
+      ...InvalidRequest.fields.reason.literals.map((reason) => new InvalidRequest({ reason }).code)
     ]
     const named = new Set(items.flatMap(({ failures }) => Object.keys(failures)))
     assert.includeMembers([...named], codes)

@@ -10,6 +10,7 @@ import * as Tools from "../../layers/tools/Tools.ts"
 import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
+import * as Outbound from "../../src/http/Outbound.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import { Grants } from "../../src/tool/Capability.ts"
@@ -28,7 +29,8 @@ const everyTool = {
     file_storage: { enabled: true },
     bash: { enabled: true },
     python_exec: { enabled: true },
-    kv_memory: { enabled: true }
+    kv_memory: { enabled: true },
+    http_client: { enabled: true }
   }
 }
 
@@ -41,6 +43,16 @@ const noTurn = Layer.effectDiscard(
   })
 )
 
+const noNetwork = Layer.effectDiscard(
+  Grants.use((grants) =>
+    grants.register(Outbound.Network, () =>
+      Effect.succeed({
+        send: () => Effect.fail(new Outbound.OutboundError({ reason: "connection_failed", host: "" }))
+      })
+    )
+  )
+)
+
 const tools = (settings: SettingsInput = everyTool) =>
   Layer.mergeAll(
     Tools.layer,
@@ -48,7 +60,8 @@ const tools = (settings: SettingsInput = everyTool) =>
     MemoryFiles.grants,
     noTurn,
     TestMemory.layer(),
-    TestProcess.layer(() => Effect.succeed(TestProcess.finished("said")))
+    TestProcess.layer(() => Effect.succeed(TestProcess.finished("said"))),
+    noNetwork
   ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
     Layer.provideMerge(Fixtures.pipeline(settings))

@@ -6,6 +6,7 @@ import * as FileStorage from "./tools/FileStorage.ts"
 import * as PythonExec from "./tools/PythonExec.ts"
 import * as KvMemory from "./tools/KvMemory.ts"
 import * as Skills from "./tools/Skills.ts"
+import * as HttpClient from "./tools/HttpClient.ts"
 import * as Time from "./tools/Time.ts"
 import * as ToolOutputSpill from "./tools/ToolOutputSpill.ts"
 import * as Wait from "./tools/Wait.ts"
@@ -20,6 +21,7 @@ export const section = Key.key(
     python_exec: PythonExec.section,
     kv_memory: KvMemory.section,
     skills: Skills.section,
+    http_client: HttpClient.section,
     approval: Approval.section,
     tool_output_spill: ToolOutputSpill.section
   }),
@@ -27,4 +29,11 @@ export const section = Key.key(
   "What the agents can use, and under which conditions."
 )
 
-export const rules = [...Wait.rules, ...Bash.rules, ...PythonExec.rules, ...KvMemory.rules, ...ToolOutputSpill.rules]
+export const rules = [
+  ...Wait.rules,
+  ...Bash.rules,
+  ...PythonExec.rules,
+  ...KvMemory.rules,
+  ...HttpClient.rules,
+  ...ToolOutputSpill.rules
+]

@@ -1,0 +1,59 @@
+import * as Schema from "effect/Schema"
+import * as Outbound from "../../http/Outbound.ts"
+import * as Tool from "../../tool/Tool.ts"
+
+/** The parameters do not fit together. */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+  reason: Schema.Literals(["body_and_json", "invalid_json"])
+}) {
+  get code() {
+    return `http:${this.reason}`
+  }
+  override get message() {
+    return this.reason === "body_and_json"
+      ? "There are both body and json. Give one of them: body for any text, json for a JSON text."
+      : "json is not valid JSON. Give a JSON text, or use body for another kind of text."
+  }
+}
+
+/** Methods that by their definition change nothing. */
+const reading: ReadonlySet<Outbound.Method> = new Set(["GET", "HEAD", "OPTIONS"])
+
+export const HttpRequest = Tool.make("http_request", {
+  description:
+    "Makes an HTTP request. Pages come back as compact text with links, forms and tables. Any status is a result, an error status too.",
+  parameters: Schema.Struct({
+    url: Schema.NonEmptyString.annotate({ description: "An http or https address." }),
+    method: Schema.optionalKey(Schema.Literals(Outbound.methods).annotate({ description: "GET when left out." })),
+    headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+    body: Schema.optionalKey(Schema.String.annotate({ description: "Text to send." })),
+    json: Schema.optionalKey(
+      Schema.String.annotate({ description: "JSON text to send, with its content type; instead of body." })
+    )
+  }),
+  success: Schema.Struct({
+    status: Schema.Int,
+    /** The first ten, under names in lower case. */
+    headers: Schema.Record(Schema.String, Schema.String),
+    body: Schema.String,
+    body_storage: Schema.Literals(["inline", "managed_file"]),
+    body_file_path: Schema.NullOr(Schema.String),
+    body_file_absolute_path: Schema.NullOr(Schema.String),
+    body_file_bytes_written: Schema.NullOr(Schema.Int),
+    /** What is to be known of the body, where it is not simply all there. */
+    body_notice: Schema.NullOr(Schema.String),
+    /** Whether a part of what was sent was not looked at, since it is longer than the settings take. */
+    truncated: Schema.Boolean,
+    /** Whether what was made of it is longer than what is given. */
+    truncated_chars: Schema.Boolean,
+    processor_used: Schema.Literals(["none", "json", "compact", "text", "whitespace"]),
+    content_type: Schema.NullOr(Schema.String)
+  }),
+  failure: Schema.Union([Outbound.OutboundError, InvalidRequest]),
+  limits: { timeout: "10 minutes", output: { maxChars: 64_000, spill: "body" }, concurrency: 8 },
+  cancellation: "interruptible",
+  replay: "unknown",
+  replayOf: ({ method = "GET" }) => (reading.has(method) ? "safe" : "unknown"),
+  capabilities: [Outbound.Network],
+  identifiedBy: ["method", "url"]
+})
