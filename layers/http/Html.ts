@@ -17,7 +17,10 @@ export const parse = (page: string): Element.Element => {
   const tokenizer = new Tokenizer(
     { decodeEntities: true },
     {
-      ontext: (start, end) => builder.text(page.slice(start, end)),
+      ontext: (start, end) => {
+        // Text never begins right behind a `<`, except where the page ends within a tag.
+        if (page.charAt(start - 1) !== "<") builder.text(page.slice(start, end))
+      },
       ontextentity: (codePoint) => builder.text(character(codePoint)),
       onopentagname: (start, end) => builder.open(page.slice(start, end).toLowerCase()),
       onattribname: (start, end) => {
@@ -75,12 +78,11 @@ const make = () => {
   }
 
   /** The place of the innermost open element that is wanted, if nothing of `within` is inside it; -1 where there is none. */
-  const innermost = (wanted: ReadonlySet<string>, within: ReadonlySet<string>): number => {
-    let isOpen = false
-    for (const name of wanted) isOpen ||= (counts.get(name) ?? 0) > 0
-    for (let at = open.length - 1; isOpen && at > 0; at--) {
+  const innermost = (wanted: ReadonlyArray<string>, within: ReadonlySet<string>): number => {
+    if (!wanted.some((name) => (counts.get(name) ?? 0) > 0)) return -1
+    for (let at = open.length - 1; at > 0; at--) {
       const name = open[at]?.tag ?? ""
-      if (wanted.has(name)) return at
+      if (wanted.includes(name)) return at
       if (within.has(name)) return -1
     }
     return -1
@@ -97,7 +99,8 @@ const make = () => {
   }
 
   const enter = (element: Open, selfClosing: boolean) => {
-    const hasEnd = !Tags.empty.has(tag) && !(selfClosing && (foreign.has(tag) || innermost(foreign, nothing) !== -1))
+    const hasEnd =
+      !Tags.empty.has(tag) && !(selfClosing && (foreign.includes(tag) || innermost(foreign, nothing) !== -1))
     // What is too deep lies beside its parent, unless nobody sees that: then what is inside it stays there.
     if (hasEnd && open.length >= Element.deepest && !parent().unseen) closeFrom(open.length - 1)
     if (!element.unseen) parent().children.push(element)
@@ -122,7 +125,7 @@ const make = () => {
       enter({ tag, attributes: read, children: [], unseen: isUnseen(tag, read) }, selfClosing)
     },
     close: (name: string) => {
-      const at = innermost(new Set([name]), Tags.partsOfTables.has(name) ? nothing : Tags.walls)
+      const at = innermost([name], Tags.partsOfTables.has(name) ? nothing : Tags.walls)
       if (at !== -1) closeFrom(at)
     }
   }
@@ -131,7 +134,7 @@ const make = () => {
 const none: ReadonlyMap<string, string> = new Map()
 const nothing: ReadonlySet<string> = new Set()
 /** In these, `/>` is an end. */
-const foreign: ReadonlySet<string> = new Set(["svg", "math"])
+const foreign: ReadonlyArray<string> = ["svg", "math"]
 
 const isUnseen = (tag: string, attributes: ReadonlyMap<string, string>): boolean =>
   Tags.dropped.has(tag) ||

@@ -11,7 +11,8 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   rpc: () => import("./Rpc.ts"),
   process: () => import("./ProcessStart.ts"),
   memory: () => import("./Memory.ts"),
-  recovery: () => import("./Recovering.ts")
+  recovery: () => import("./Recovering.ts"),
+  html: () => import("./Html.ts")
 }
 
 const args = process.argv.slice(2)

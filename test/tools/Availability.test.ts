@@ -11,7 +11,9 @@ const names = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.name
 const off = catalogue.flatMap(({ items }) =>
   items.flatMap(({ section = [], tool }) => {
     const name = section.join(".")
-    return ["tools.kv_memory", "tools.file_storage", "tools.bash", "tools.python_exec"].includes(name)
+    return ["tools.kv_memory", "tools.file_storage", "tools.bash", "tools.python_exec", "tools.http_client"].includes(
+      name
+    )
       ? [`${tool.name}: [${name}].enabled`]
       : []
   })
@@ -34,3 +36,24 @@ describe("a tool that the main agent does without", () => {
         [...(yield* keptOff({ tools: other }))],
         ["current_datetime: [tools.time].enabled", "calculate_expression: [tools.calculator].enabled", ...off]
       )
+    })
+  )
+
+  it.effect("is one that its lists leave out, but never the one that declares the answer", () =>
+    Effect.gen(function* () {
+      const wait = { wait: { enabled: true } }
+      assert.sameMembers(
+        [...(yield* keptOff({ tools: wait, orchestration: { main_agent: { tools_deny: ["chat_*", "pre_*"] } } }))],
+        [
+          "chat_history_info: [orchestration.main_agent].tools_deny",
+          "chat_history_trim: [orchestration.main_agent].tools_deny",
+          ...off
+        ]
+      )
+      const allowed = yield* keptOff({ tools: wait, orchestration: { main_agent: { tools_allow: ["*_*n"] } } })
+      assert.include(allowed, "wait: [orchestration.main_agent].tools_allow")
+      assert.notInclude(allowed.join(), "calculate_expression")
+      assert.notInclude(allowed.join(), "pre_response")
+    })
+  )
+})

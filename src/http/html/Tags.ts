@@ -26,30 +26,30 @@ export const telling = names(
 
 /** A start of one of these ends an open element of `ends`, unless one of `within` is between them. */
 export interface Implied {
-  readonly ends: ReadonlySet<string>
+  readonly ends: ReadonlyArray<string>
   readonly within: ReadonlySet<string>
 }
 
-const cells = names("td th")
-const rows = names("tr td th")
-const sections = names("tbody thead tfoot tr td th caption colgroup")
+const cells = ["td", "th"]
+const rows = ["tr", "td", "th"]
+const sections = ["tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup"]
 const tables = names("table")
-const paragraph: Implied = { ends: names("p"), within: names("button caption td th table object") }
+const paragraph: Implied = { ends: ["p"], within: names("button caption td th table object") }
 
 export const implied: ReadonlyMap<string, Implied> = new Map<string, Implied>([
-  ["li", { ends: names("li"), within: names("ul ol menu") }],
-  ["dt", { ends: names("dt dd"), within: names("dl") }],
-  ["dd", { ends: names("dt dd"), within: names("dl") }],
-  ["option", { ends: names("option"), within: names("select datalist") }],
-  ["optgroup", { ends: names("option optgroup"), within: names("select") }],
+  ["li", { ends: ["li"], within: names("ul ol menu") }],
+  ["dt", { ends: ["dt", "dd"], within: names("dl") }],
+  ["dd", { ends: ["dt", "dd"], within: names("dl") }],
+  ["option", { ends: ["option"], within: names("select datalist") }],
+  ["optgroup", { ends: ["option", "optgroup"], within: names("select") }],
   ["td", { ends: cells, within: names("tr table") }],
   ["th", { ends: cells, within: names("tr table") }],
   ["tr", { ends: rows, within: names("table tbody thead tfoot") }],
   ["tbody", { ends: sections, within: tables }],
   ["thead", { ends: sections, within: tables }],
   ["tfoot", { ends: sections, within: tables }],
-  ["a", { ends: names("a"), within: names("td th caption table button") }],
-  ["body", { ends: names("head"), within: names("body") }],
+  ["a", { ends: ["a"], within: names("td th caption table button") }],
+  ["body", { ends: ["head"], within: names("body") }],
   ...Array.from(
     names(
       "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +

@@ -4,7 +4,7 @@ import type { Rule } from "../../Rule.ts"
 import * as Values from "../../Values.ts"
 
 /** A request takes at most three times as long, and the time limit of the tool leaves room beyond that. */
-export const longestTimeout = Duration.minutes(3)
+const longestTimeout = Duration.minutes(3)
 
 export const section = Key.key(
   Key.table({
