@@ -1,7 +1,7 @@
 /**
  * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
- * the process, contents of attachments, notes that have expired, what is left of deleted ones, and outputs of tools that were
- * moved to files. Threads and their entries stay.
+ * the process, contents of attachments, notes that have expired, what is left of deleted ones, and files that the
+ * runtime wrote for a while. Threads and their entries stay.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Ids from "../../src/Ids.ts"
 import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
-import * as FileName from "../../src/spill/FileName.ts"
+import * as TemporaryFolders from "../../src/file/TemporaryFolders.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
 import * as Forgetting from "../memory/Forgetting.ts"
@@ -86,7 +86,7 @@ export const run = Effect.gen(function* () {
       SELECT id FROM note_tombstones WHERE deleted_at < ${limit} ORDER BY deleted_at LIMIT ${batch}
     ) RETURNING id`
   })
-  const files = yield* spill(before(retention.spill_days))
+  const files = yield* temporaryFiles(before(retention.spill_days))
   yield* sql.unsafe("PRAGMA optimize")
   return { replies, messages, incarnations, attachments, notes, tombstones, files } satisfies Removed
 }).pipe(Effect.withSpan("storage.retention"))
@@ -109,23 +109,17 @@ const rows = Effect.fnUntraced(function* (
 /** What may still be about to be handed to a model is left alone, whatever its size. */
 const youngest = Duration.toMillis("1 hour")
 
-const spill = Effect.fnUntraced(function* (limit: number) {
+interface TemporaryFile {
+  readonly path: string
+  readonly bytes: number
+  readonly at: number
+}
+
+const temporaryFiles = Effect.fnUntraced(function* (limit: number) {
   const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const settings = yield* Settings.Settings
-  const { retention, tools } = settings
-  const folder = paths.join(ManagedRoot.of(settings, yield* DataDirectory), tools.tool_output_spill.subdir)
+  const { retention } = yield* Settings.Settings
   const now = yield* Clock.currentTimeMillis
-  const names = yield* Effect.orElseSucceed(files.readDirectory(folder), (): Array<string> => [])
-  const found: Array<{ readonly path: string; readonly bytes: number; readonly at: number }> = []
-  for (const name of names.filter(FileName.isOurs)) {
-    const path = paths.join(folder, name)
-    const info = yield* Effect.option(files.stat(path))
-    if (Option.isNone(info) || info.value.type !== "File") continue
-    const at = Option.match(info.value.mtime, { onNone: () => now, onSome: (time) => time.getTime() })
-    found.push({ path, bytes: Number(info.value.size), at })
-  }
-  found.sort((one, other) => one.at - other.at)
+  const found = (yield* findTemporary).toSorted((one, other) => one.at - other.at)
   let total = found.reduce((sum, file) => sum + file.bytes, 0)
   let removed = 0
   for (const { at, bytes, path } of found) {
@@ -139,3 +133,29 @@ const spill = Effect.fnUntraced(function* (limit: number) {
   if (removed > 0) yield* Metric.update(StorageMetrics.removedOf("files"), removed)
   return removed
 })
+
+const findTemporary = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const settings = yield* Settings.Settings
+  const now = yield* Clock.currentTimeMillis
+  const found: Array<TemporaryFile> = []
+  const root = yield* Effect.option(files.realPath(ManagedRoot.of(settings, yield* DataDirectory)))
+  if (Option.isNone(root)) return found
+  for (const { isOurs, subdir } of TemporaryFolders.of(settings)) {
+    // A folder that is a link out of the managed files is not one of them.
+    const folder = yield* Effect.option(files.realPath(paths.join(root.value, subdir)))
+    if (Option.isNone(folder) || !isWithin(paths.relative(root.value, folder.value), paths.sep)) continue
+    const names = yield* Effect.orElseSucceed(files.readDirectory(folder.value), (): Array<string> => [])
+    for (const name of names.filter(isOurs)) {
+      const path = paths.join(folder.value, name)
+      const info = yield* Effect.option(files.stat(path))
+      if (Option.isNone(info) || info.value.type !== "File") continue
+      const at = Option.match(info.value.mtime, { onNone: () => now, onSome: (time) => time.getTime() })
+      found.push({ path, bytes: Number(info.value.size), at })
+    }
+  }
+  return found
+})
+
+const isWithin = (relative: string, separator: string): boolean => relative.split(separator)[0] !== ".."

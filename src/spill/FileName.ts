@@ -11,7 +11,9 @@ export const isOurs = (name: string): boolean => ours.test(name)
 
 const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 const length = 16
-const ours = new RegExp(`^tool-[^/]+-[${letters}]{${length}}\\.(json|txt)$`)
+/** What `random` makes, as a regular expression. */
+export const randomPattern = `[${letters}]{${length}}`
+const ours = new RegExp(`^tool-[^/]+-${randomPattern}\\.(json|txt)$`)
 
 /** Letters and digits that nobody can guess. */
 export const random = Effect.map(

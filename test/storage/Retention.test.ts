@@ -1,14 +1,19 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import * as Database from "../../layers/storage/Database.ts"
 import * as Retention from "../../layers/storage/Retention.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as UploadName from "../../src/file/UploadName.ts"
+import * as ResponseFile from "../../src/http/ResponseFile.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as FileName from "../../src/spill/FileName.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { answerWith, answered, message, reply, startTurn } from "../laws/Messages.ts"
 import * as Store from "../laws/Store.ts"
@@ -186,4 +191,125 @@ describe("retention", () => {
       ])
     }).pipe(Effect.scoped, Effect.provide(surroundings({ retention: { spill_max_bytes: 1300 } })))
   )
+
+  describe("temporary managed files", () => {
+    const now = Date.UTC(2026, 5, 1)
+
+    const put = Effect.fnUntraced(function* (root: string, path: string, days: number, bytes = 10) {
+      const files = yield* FileSystem.FileSystem
+      const whole = join(root, path)
+      yield* files.makeDirectory(dirname(whole), { recursive: true })
+      yield* files.writeFileString(whole, "x".repeat(bytes))
+      yield* files.utimes(whole, now / 1000 - days * 86_400, now / 1000 - days * 86_400)
+    })
+    const left = Effect.fnUntraced(function* (root: string) {
+      const files = yield* FileSystem.FileSystem
+      const all = yield* files.readDirectory(root, { recursive: true })
+      return all.filter((path) => /[.-]/.test(basename(path))).toSorted()
+    })
+    /** A name that each writer makes, in its folder. */
+    const written = Effect.gen(function* () {
+      const response = yield* Effect.provide(
+        ResponseFile.name("https://example.org/a%20b/c.html", "text/html"),
+        Digest.layerWebCrypto
+      )
+      return [
+        `outputs/${yield* FileName.make("look", "json")}`,
+        `commands/${yield* FileName.make("bash", "txt")}`,
+        `responses/${response}`,
+        `incoming/${UploadName.make("my notes.tar.gz", yield* Ids.makeMessageId, 1)}`,
+        `incoming/${UploadName.make("none", yield* Ids.makeMessageId, 0)}`
+      ]
+    })
+    const folders = (root_dir?: string, uploads_subdir = "uploads") => ({
+      tool_output_spill: { subdir: "outputs" },
+      bash: { spill_subdir: "commands" },
+      http_client: { spill_subdir: "./responses/" },
+      file_storage: {
+        incoming_temp_subdir: "incoming",
+        uploads_subdir,
+        ...(root_dir === undefined ? {} : { root_dir })
+      }
+    })
+    const root = Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()).pipe(
+      Effect.provide(NodeServices.layer)
+    )
+    const inRoot = <E, R>(
+      use: (path: string) => Effect.Effect<void, E, R>,
+      settings: (path: string) => Settings.SettingsInput
+    ) => Effect.scoped(Effect.flatMap(root, (path) => Effect.provide(use(path), surroundings(settings(path)))))
+
+    it.effect("go from every folder that the runtime writes them to, below the root of the settings", () =>
+      inRoot(
+        Effect.fnUntraced(function* (path) {
+          yield* TestClock.setTime(now)
+          const old = yield* written
+          const fresh = yield* written
+          for (const name of old) yield* put(path, name, 31)
+          for (const name of fresh) yield* put(path, name, 29)
+          const [elsewhere = ""] = old
+          yield* put((yield* DataDirectory).file("files"), elsewhere, 31)
+          assert.strictEqual((yield* Retention.run).files, old.length)
+          assert.deepStrictEqual(yield* left(path), fresh.toSorted())
+          assert.deepStrictEqual(yield* left((yield* DataDirectory).file("files")), [elsewhere])
+        }),
+        (path) => ({ tools: folders(path) })
+      )
+    )
+
+    it.effect("are only those: what people and tools put there, and what has another writer's name, stays", () =>
+      inRoot(
+        Effect.fnUntraced(function* (path) {
+          yield* TestClock.setTime(now)
+          const mine = [
+            "outputs/notes.txt",
+            "commands/tool-box.txt",
+            "responses/example.org-1234abcd.html",
+            "responses/report-20260101.pdf",
+            "incoming/report-20260101.pdf",
+            "incoming/my-research.txt",
+            "incoming/photo.png",
+            `incoming/deeper/${UploadName.make("a.txt", yield* Ids.makeMessageId, 0)}`,
+            `uploads/${UploadName.make("a.txt", yield* Ids.makeMessageId, 0)}`,
+            `commands/${UploadName.make("a.txt", yield* Ids.makeMessageId, 0)}`
+          ]
+          for (const name of mine) yield* put(path, name, 400)
+          assert.strictEqual((yield* Retention.run).files, 0)
+          assert.deepStrictEqual(yield* left(path), mine.toSorted())
+        }),
+        (path) => ({ tools: folders(path) })
+      )
+    )
+
+    it.effect("count together, and the oldest of any folder go first when they are too large", () =>
+      inRoot(
+        Effect.fnUntraced(function* (path) {
+          yield* TestClock.setTime(now)
+          const all = yield* written
+          yield* Effect.forEach(all, (name, index) => put(path, name, 10 - index, 400))
+          assert.strictEqual((yield* Retention.run).files, 3)
+          assert.deepStrictEqual(yield* left(path), all.slice(3).toSorted())
+        }),
+        (path) => ({ tools: folders(path), retention: { spill_max_bytes: 1000 } })
+      )
+    )
+
+    it.effect("are not looked for where uploads are kept, nor behind a link out of the root", () =>
+      inRoot(
+        Effect.fnUntraced(function* (path) {
+          yield* TestClock.setTime(now)
+          const outside = (yield* DataDirectory).file("elsewhere")
+          const [output = "", , , upload = ""] = yield* written
+          yield* put(path, upload, 400)
+          yield* put(outside, basename(output), 400)
+          const files = yield* FileSystem.FileSystem
+          yield* files.symlink(outside, join(path, "outputs"))
+          assert.strictEqual((yield* Retention.run).files, 0)
+          assert.deepStrictEqual(yield* left(outside), [basename(output)])
+          assert.isTrue(yield* files.exists(join(path, upload)))
+        }),
+        (path) => ({ tools: folders(path, "incoming/") })
+      )
+    )
+  })
 })

@@ -7,11 +7,11 @@ import { Settings } from "../../../src/config/Settings.ts"
 import type { SettingsValue } from "../../../src/config/Settings.ts"
 import * as Workspace from "../../../src/file/Workspace.ts"
 import * as Outbound from "../../../src/http/Outbound.ts"
+import * as ResponseFile from "../../../src/http/ResponseFile.ts"
 import * as Redaction from "../../../src/tool/Redaction.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { HttpRequest, InvalidRequest } from "../../../src/tools/http/HttpRequest.ts"
 import * as Rendering from "./Rendering.ts"
-import * as ResponseFile from "./ResponseFile.ts"
 
 type Parameters = typeof HttpRequest.parameters.Type
 type Result = typeof HttpRequest.success.Type

@@ -15,11 +15,15 @@ export const section = Key.key(
       "How long the record of a message is kept after it was answered; as long, a message that comes twice is recognised."
     ),
     processes_days: Key.key(Values.PositiveInt, 30, "How long the record of an earlier life of the process is kept."),
-    spill_days: Key.key(Values.PositiveInt, 30, "How long an output of a tool that was moved to a file is kept."),
+    spill_days: Key.key(
+      Values.PositiveInt,
+      30,
+      "How long a temporary managed file is kept: a long output or response, or a file that came with a message."
+    ),
     spill_max_bytes: Key.key(
       Values.ByteSize,
       "1GB",
-      "Size of all outputs that were moved to files; beyond it the oldest go before their time."
+      "Size of all temporary managed files; beyond it the oldest go before their time."
     ),
     attachments_days: Key.key(
       Values.PositiveInt,

@@ -174,8 +174,8 @@ describe("files that come with messages", () => {
       const saved = entries.find((entry) => entry._tag === "FilesSaved")
       assert.isDefined(saved)
       const [image = "", notes = ""] = saved?.paths ?? []
-      assert.match(String(image), /^uploads\/temp\/my_c_t-[0-9a-z]{8}\.png$/)
-      assert.match(String(notes), /^uploads\/temp\/notes-[0-9a-z]{8}-2\.txt$/)
+      assert.match(String(image), /^uploads\/temp\/my_c_t-[0-9a-z]{16}\.png$/)
+      assert.match(String(notes), /^uploads\/temp\/notes-[0-9a-z]{16}-2\.txt$/)
       const at = (yield* DataDirectory).file("files")
       assert.deepStrictEqual(new Uint8Array(fs.readFileSync(path.join(at, String(image)))), png)
       const said = (yield* saidLast)?.flat().join("\n") ?? ""

@@ -1,7 +1,7 @@
 /** The file that a long response is kept in. */
 import * as Effect from "effect/Effect"
 import * as Digest from "effect/crypto/Digest"
-import * as FileName from "../../../src/spill/FileName.ts"
+import * as FileName from "../spill/FileName.ts"
 
 /** `<host>-<last part of the path>-<8 hexadecimal digits of the address>-<random>`, with the ending of its type. */
 export const name = Effect.fnUntraced(function* (address: string, contentType: string | undefined) {
@@ -12,6 +12,11 @@ export const name = Effect.fnUntraced(function* (address: string, contentType: s
   const parts = [url.hostname, last.replace(/\.[^.]*$/, "")].map(plain).filter((part) => part !== "")
   return `${[...parts, hash, yield* FileName.random].join("-")}.${endingOf(contentType, last)}`
 })
+
+/** Whether it is a name of these. */
+export const isOurs = (name: string): boolean => ours.test(name)
+
+const ours = new RegExp(`^(?:[A-Za-z0-9._-]+-)?[0-9a-f]{8}-${FileName.randomPattern}\\.[a-z0-9]{1,8}$`)
 
 const longestPart = 60
 const plain = (part: string): string =>
