@@ -101,7 +101,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
   }
   override get message() {
     const detail = this.detail === undefined ? "" : ` (${this.detail})`
-    return `${this.program} could not be started: ${why[this.reason]}${detail}`
+    return `${JSON.stringify(this.program)} could not be started: ${why[this.reason]}${detail}`
   }
 }
 

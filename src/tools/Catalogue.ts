@@ -62,6 +62,8 @@ const anyPath = [
 const anyFile = ["file_not_found", "path_is_not_a_file", ...anyPath] as const
 const anyChange = ["changed_meanwhile", "no_space", "read_only_disk", "not_recorded", "out_of_time"] as const
 
+const python = ["tools", "python_exec"]
+
 const kvMemory = ["tools", "kv_memory"]
 
 const invalidSelection = {
@@ -257,11 +259,16 @@ export const catalogue: ReadonlyArray<Group> = [
     page: "execution.md",
     items: [
       { tool: Bash, section: ["tools", "bash"], failures: HostExecution.failures },
-      ...[PythonExecute, PythonEnvironmentInfo].map((tool) => ({
-        tool,
-        section: ["tools", "python_exec"],
+      {
+        tool: PythonExecute,
+        section: python,
         failures: { ...HostExecution.failures, ...PythonRefused.failures }
-      }))
+      },
+      {
+        tool: PythonEnvironmentInfo,
+        section: python,
+        failures: { ...HostExecution.failures, ...PythonRefused.interpreterFailures }
+      }
     ]
   }
 ]

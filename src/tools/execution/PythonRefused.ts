@@ -37,11 +37,16 @@ export class PythonRefused extends Schema.TaggedError<PythonRefused>()("PythonRe
   }
 }
 
-/** Code → meaning of these failures. */
-export const failures: Readonly<Record<`python_exec:${PythonReason}`, string>> = {
-  "python_exec:code_too_long": "the code is longer than the settings allow",
+/** Code → meaning of the failures to find an interpreter. */
+export const interpreterFailures = {
   "python_exec:no_interpreter": "there is no Python here",
-  "python_exec:no_answer": "Python did not say what it is",
+  "python_exec:no_answer": "Python did not say what it is"
+} as const
+
+/** Code → meaning of all of these failures. */
+export const failures: Readonly<Record<`python_exec:${PythonReason}`, string>> = {
+  ...interpreterFailures,
+  "python_exec:code_too_long": "the code is longer than the settings allow",
   "python_exec:invalid_artifact_options": "the folder is none below the managed files, or nothing is to be kept",
   "python_exec:artifacts_disabled": "the settings keep no files of a program",
   "python_exec:file_storage_unavailable": "the managed files are switched off",
