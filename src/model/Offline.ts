@@ -108,7 +108,7 @@ const readResults = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Cal
   return results
 }
 
-// Parameters are flat objects of one or no field, so this is a stable key.
+// Parameters are flat objects, made in the same order for the same request, so this is a stable key.
 const keyOf = (params: unknown): string => JSON.stringify(params) ?? ""
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -153,12 +153,22 @@ const hint = (offered: ReadonlySet<string>): string => {
 const say = (text: string): Item => ({ _tag: "Say", text })
 const quote = (text: string): string => `“${Text.clip(text, 60)}”`
 
-/** Requests joined by "and", "then" or punctuation. A comma inside a number does not separate. */
-const split = (text: string): ReadonlyArray<string> =>
-  text
+/**
+ * Requests joined by "and", "then" or punctuation. A comma inside a number does not separate, nor does anything in quotes, in
+ * backticks or in an address.
+ */
+const split = (text: string): ReadonlyArray<string> => {
+  const whole: Array<string> = []
+  const hidden = text.replaceAll("\0", "").replaceAll(inseparable, (part) => `\0${whole.push(part) - 1}\0`)
+  return hidden
     .split(/[?;!\n]|[.,] | and (?:then )?| then /i)
+    .map((clause) => clause.replaceAll(hiddenPart, (_, index) => whole[Number(index)] ?? ""))
     .map((clause) => clause.replace(/^\s*(?:and then|and|then|also) /i, "").trim())
     .filter((clause) => Skills.normalize(clause) !== "")
+}
+
+const inseparable = /`[^`\n]+`|"[^"\n]+"|https?:\/\/\S*[^\s.,;:!?]/gi
+const hiddenPart = /\0(\d+)\0/g
 
 const matchSkill = (written: string, offered: ReadonlySet<string>): Item | undefined => {
   const clause = Skills.normalize(written)

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Json from "./Json.ts"
+import * as Files from "./OfflineFiles.ts"
 import * as Memory from "./OfflineMemory.ts"
 
 /** What a matched request leads to. */
@@ -249,9 +250,17 @@ const help: Skill = {
 
 /**
  * Everything the offline helper understands, in the order it is tried. Skills of a group of tools are in a file of their own, as
- * those for notes are in `OfflineMemory.ts`, and come in here.
+ * those for notes are in `OfflineMemory.ts` and those for files in `OfflineFiles.ts`, and come in here.
  */
-export const skills: ReadonlyArray<Skill> = [Memory.remember, Memory.recall, calculate, dateAndTime, wait, help]
+export const skills: ReadonlyArray<Skill> = [
+  Memory.remember,
+  Memory.recall,
+  ...Files.skills,
+  calculate,
+  dateAndTime,
+  wait,
+  help
+]
 
 /** What the helper is; also its label on first contact. */
 export const label = "I am Troupe's offline helper, not a language model"
@@ -308,13 +317,15 @@ export const readOutcome = (result: unknown, failed: boolean): Outcome => {
     return Array.isArray(found) ? found.flatMap((item: unknown) => Option.toArray(decodeObject(item))) : []
   }
   const status = envelope?.["status"]
+  // A program that ended badly has a result like any other: only a refusal says why in `error`.
+  const refused = envelope?.["ok"] === false && isText(envelope["error"])
   const details = Option.getOrUndefined(
     decodeObject(sources.map((source) => source?.["details"]).find(Predicate.isNotUndefined))
   )
   const reason = details?.["reason"]
   return {
     denied: Option.contains(field("error_code"), deniedCode) ? (isText(reason) ? reason : "") : undefined,
-    failed: failed || status === "error" || envelope?.["ok"] === false || envelope?.["skipped"] === true,
+    failed: failed || status === "error" || refused || envelope?.["skipped"] === true,
     text: Option.getOrElse(
       Option.orElse(field("error"), () => Option.orElse(field("message"), () => field("text"))),
       () => (typeof value === "string" ? value : Option.getOrElse(Json.stringify(value), () => ""))

@@ -94,8 +94,110 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
   ],
   ["What do you know about my PIN?", "memory_search", { query: "pin", limit: 5 }],
   ["what did I tell you about Ada", "memory_search", { query: "ada", limit: 5 }],
-  ["what do you remember?", "memory_search", { limit: 5 }]
+  ["what do you remember?", "memory_search", { limit: 5 }],
+  ["write hello to notes.txt", "write_file", { path: "notes.txt", content: "hello" }],
+  ["Please write Milk and eggs to Lists/Shop.txt.", "write_file", { path: "Lists/Shop.txt", content: "Milk and eggs" }],
+  ['save "a to b; then c" in "my notes.txt"', "write_file", { path: "my notes.txt", content: "a to b; then c" }],
+  ["overwrite notes.txt with Bye", "write_file", { path: "notes.txt", content: "Bye", overwrite: true }],
+  ["read notes.txt", "read_file", { path: "notes.txt" }],
+  ["Could you show me the file Makefile?", "read_file", { path: "Makefile" }],
+  ["list files", "list_files", {}],
+  ["what files are there?", "list_files", {}],
+  ["show my files in Lists/old", "list_files", { folder: "Lists/old" }],
+  ["search for Blue bin in files", "grep", { pattern: "Blue bin", fixed_string: true }],
+  ["search for milk in my files", "grep", { pattern: "milk", fixed_string: true }],
+  ['grep "a in b" in lists/', "grep", { pattern: "a in b", fixed_string: true, path: "lists/" }],
+  [
+    "replace Two eggs with six eggs in notes.txt",
+    "apply_patch",
+    {
+      patch_text: "*** Begin Patch\n*** Update File: notes.txt\n@@\n-Two eggs\n+six eggs\n*** End Patch"
+    }
+  ],
+  ["run `ls -l; echo A and B`", "bash", { command: "ls -l; echo A and B" }],
+  ["run ls -l /tmp", "bash", { command: "ls -l /tmp" }],
+  ["execute the command pwd", "bash", { command: "pwd" }],
+  ["fetch http://127.0.0.1:8080/A?b=C&d=1,2", "http_request", { url: "http://127.0.0.1:8080/A?b=C&d=1,2" }],
+  ["open https://example.org/a.html.", "http_request", { url: "https://example.org/a.html" }]
 ]
+
+describe("the offline helper and files", () => {
+  const before = [user("hello"), answered]
+
+  it.effect("takes several requests apart, but not what is in quotes, in backticks or in an address", () =>
+    Effect.gen(function* () {
+      const { calls } = yield* step(
+        'write a to b.txt and write "c and d" to e.txt, then read b.txt; run `x; y and z`, fetch http://h.test/a?b;c and list files'
+      )
+      assert.deepStrictEqual(
+        calls.map(({ params }) => params),
+        [
+          { path: "b.txt", content: "a" },
+          { path: "e.txt", content: "c and d" },
+          { path: "b.txt" },
+          { command: "x; y and z" },
+          { url: "http://h.test/a?b;c" },
+          {}
+        ]
+      )
+      const quoted = yield* step('write "a" to b.txt and write "c" to d.txt')
+      assert.deepStrictEqual(
+        quoted.calls.map(({ params }) => params),
+        [
+          { path: "b.txt", content: "a" },
+          { path: "d.txt", content: "c" }
+        ]
+      )
+    })
+  )
+
+  for (const [text, result, words] of [
+    ["write hello to a.txt", { ok: true, bytes_written: 5, change: "created" }, "I wrote a.txt (5 bytes)."],
+    ["write hello to a.txt", { ok: true, change: "unchanged" }, "a.txt has this content already."],
+    ["read a.txt", "a.txt (5 bytes)\n\nhello\n", "a.txt (5 bytes)\n\nhello"],
+    ["list files", { entries: [], total: 0 }, "There are no files."],
+    [
+      "list files in x",
+      {
+        entries: [
+          { name: "a.txt", is_dir: false, size_bytes: 5 },
+          { name: "b", is_dir: true, size_bytes: 0 }
+        ],
+        total: 5
+      },
+      "Files in x:\n- a.txt (5 bytes)\n- b/\nand 3 more"
+    ],
+    ["run `ls`", { ok: true, exit_code: 0, stdout: "a\nb\n", stderr: "" }, "$ ls\na\nb"],
+    ["run `true`", { ok: true, exit_code: 0, stdout: "", stderr: "" }, "$ true\nIt said nothing."],
+    ["fetch http://h.test/", { status: 404, body: "none" }, "http://h.test/ answered 404:\nnone"],
+    ["replace a with b in c.txt", { ok: true, summary: "Success" }, "I changed c.txt."],
+    [
+      "search for milk in files",
+      { matches: [{ path: "a.txt", line: 3, text: "  milk" }], count: 1 },
+      "“milk” is in:\n- a.txt: 3: milk"
+    ],
+    ["search for milk in files", { matches: [], count: 0 }, "“milk” is in no file."],
+    [
+      "read a.txt",
+      { ok: false, error_code: "file:file_not_found", error: '"a.txt": There is no file of this name.' },
+      'I could not read that: "a.txt": There is no file of this name.'
+    ]
+  ] as const) {
+    it.effect(`answers “${text}” with ${JSON.stringify(words)}`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* turn(text, [result], before)).said.text, words)
+      })
+    )
+  }
+
+  it.effect("tells what a command that failed said, and with which code", () =>
+    Effect.gen(function* () {
+      const result = { ok: false, exit_code: 2, stdout: "", stderr: "no such file" }
+      const { said } = yield* turn("run `ls x`", [result], before)
+      assert.strictEqual(said.text, "$ ls x\nno such file\nIt ended with code 2.")
+    })
+  )
+})
 
 describe("the offline helper and notes", () => {
   it.effect("says what was found, and that nothing was", () =>
@@ -302,7 +404,22 @@ describe("Offline", () => {
     })
   )
 
-  for (const text of ["write me a poem", "42", "what is love", "wait for godot", "2 2", "and and and", "x", "= ="]) {
+  for (const text of [
+    "write me a poem",
+    "42",
+    "what is love",
+    "wait for godot",
+    "2 2",
+    "and and and",
+    "x",
+    "= =",
+    "read my mind",
+    "show me",
+    "run",
+    "list friends",
+    "write to me",
+    "get http://"
+  ]) {
     it.effect(`says what it can do when told “${text}”`, () =>
       Effect.gen(function* () {
         const { calls, text: said } = yield* step(text)
