@@ -242,6 +242,31 @@ const held = Command.make(
   })
 ).pipe(Command.withDescription("List what a restored copy holds back, or decide about it"))
 
+const undo = Command.make(
+  "undo",
+  {
+    thread: Flag.String("thread").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("The thread whose turn it was"),
+      Flag.withDefault("main")
+    ),
+    turn: Flag.String("turn").pipe(
+      Flag.withMetavar("ID"),
+      Flag.withDescription("The turn; without it, the newest one that changed files"),
+      Flag.optional
+    ),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Say what would be put back, and change nothing"),
+      Flag.withDefault(false)
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const turn = Option.getOrUndefined(flags.turn)
+    yield* (yield* load(() => import("./commands/Undo.ts"))).run(yield* common, { ...flags, turn })
+  })
+).pipe(Command.withDescription("Put the files that a turn changed back to what they were before it"))
+
 const troupe = root.pipe(
   Command.withHandler(
     Effect.fnUntraced(function* (flags) {
@@ -249,7 +274,7 @@ const troupe = root.pipe(
     })
   ),
   Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),
-  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, disk, held])
+  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, disk, held, undo])
 )
 
 Command.run(troupe, { version }).pipe(

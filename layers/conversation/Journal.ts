@@ -174,8 +174,25 @@ const make = Effect.gen(function* () {
     )
   })
 
+  const note = Effect.fn("Journal.note")(function* (threadId: Ids.ThreadId, entry: Journal.NotedEntry) {
+    const now = yield* Clock.currentTimeMillis
+    return yield* Defects.orUnavailable(
+      sql.withTransaction(
+        Effect.gen(function* () {
+          const [row] = yield* sql<{ readonly seq: number }>`
+            UPDATE threads SET next_seq = next_seq + 1, updated_at = ${later(sql, now)}
+            WHERE id = ${threadId} RETURNING next_seq - 1 AS seq`
+          if (row === undefined) return yield* Defects.ruleBroken("note", `there is no thread ${threadId}`)
+          const [written] = yield* EntryRows.insert(sql, threadId, row.seq, now, [entry])
+          return written ?? { seq: row.seq, at: now, entry }
+        })
+      )
+    )
+  })
+
   return Journal.Journal.of({
     accept,
+    note,
     cursor,
     claim: take,
     owed: Effect.fn("Journal.owed")((threadId: Ids.ThreadId) => Defects.orDefect(owed(sql, threadId))),
@@ -319,12 +336,13 @@ const later = (sql: SqlClient.SqlClient, now: number) =>
 const mustRun = (operation: string, turnId: Ids.TurnId, running: Ids.TurnId | null): Effect.Effect<void> =>
   running === turnId ? Effect.void : Defects.ruleBroken(operation, `turn ${turnId} does not run in this thread`)
 
-// These five are written by the operation that they record, so that the rows and the log never disagree.
+// These are written by the operation that they record, so that the rows and the log never disagree.
 const recorded: ReadonlySet<Entry.EntryKind> = new Set([
   "UserMessage",
   "TurnStarted",
   "TurnResumed",
   "MessagesFolded",
+  "FilesRestored",
   "TurnEnded"
 ])
 

@@ -35,6 +35,7 @@ export const how = {
   root: O_PATH | O_DIRECTORY,
   inPlace: O_PATH | O_NOFOLLOW,
   folder: O_RDONLY | O_DIRECTORY,
+  folderItself: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
   // A pipe that takes the place of a file meanwhile must not make the opening wait.
   reading: O_RDONLY | O_NONBLOCK,
   readingInPlace: O_RDONLY | O_NONBLOCK | O_NOFOLLOW,

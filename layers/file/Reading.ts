@@ -16,7 +16,7 @@ import * as Walk from "./Walk.ts"
 /** How much is read at once, in bytes. */
 const pieceBytes = 64 * 1024
 
-export const make = (root: Walk.Root): Workspace.Reading => {
+export const make = (root: Walk.Root): Omit<Workspace.Reading, "state"> => {
   const find = (path: string) => Walk.find(root, path, { follow: true })
 
   const info = Effect.fn("Files.info")(

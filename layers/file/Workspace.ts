@@ -15,6 +15,7 @@ import * as Directories from "../storage/Directories.ts"
 import * as Folder from "./Folder.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Reading from "./Reading.ts"
+import * as States from "./States.ts"
 import type * as Walk from "./Walk.ts"
 import * as Writing from "./Writing.ts"
 
@@ -34,7 +35,8 @@ export const make = (holding: Folder.Holding) =>
     const at = (options: Workspace.RootOptions): Workspace.Files => {
       const root = rootOf(options)
       const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn })
-      return { reading: Reading.make(root), writingAs, writing: inTheNameOfTheCall(writingAs) }
+      const reading = { ...Reading.make(root), state: (path: string) => States.of(root, path) }
+      return { reading, writingAs, writing: inTheNameOfTheCall(writingAs) }
     }
     return { at, sweep: (options: Workspace.RootOptions) => Leftovers.sweep(rootOf(options)) }
   })

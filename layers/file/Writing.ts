@@ -15,6 +15,7 @@ import * as NodeFiles from "./NodeFiles.ts"
 import * as Reading from "./Reading.ts"
 import { about } from "./Refusals.ts"
 import * as Removing from "./Removing.ts"
+import * as States from "./States.ts"
 import * as Walk from "./Walk.ts"
 
 export interface Options extends Changes.Setting {
@@ -61,9 +62,11 @@ export const make = (options: Options): Workspace.Writing<never> => {
       Effect.gen(function* () {
         const spot = yield* Walk.lookAgain(target)
         const written = { place: spot.place, bytes: aside.bytes, sha256: aside.sha256 }
-        if (yield* holdsAlready(root, spot, aside)) return { ...written, change: "unchanged" as const }
+        const isMode = wanted.mode === undefined || spot.stats === undefined || modeOf(spot.stats) === wanted.mode
+        if (isMode && (yield* holdsAlready(root, spot, aside))) return { ...written, change: "unchanged" as const }
         yield* isExpected(root, spot, wanted)
         if (spot.stats !== undefined) yield* about(path)(takeAfter(aside.fd, spot.stats))
+        if (wanted.mode !== undefined) yield* about(path)(NodeFiles.setMode(aside.fd, wanted.mode))
         const put = spot.stats === undefined ? Aside.putNew : Aside.replace
         yield* Changes.make(options, {
           action: "write",
@@ -76,10 +79,14 @@ export const make = (options: Options): Workspace.Writing<never> => {
     )
   })
 
-  const makeFolder = Effect.fn("Files.makeFolder")(function* (path: string) {
+  const makeFolder = Effect.fn("Files.makeFolder")(function* (path: string, { mode }: { readonly mode?: number } = {}) {
     const spot = yield* Walk.find(root, path, { follow: true, make: makeOne })
     if (spot.stats === undefined) yield* makeOne(yield* Walk.named(spot))
     else if (!spot.stats.isDirectory()) return yield* notAFolder(path)
+    if (mode !== undefined) {
+      const { folder, name } = yield* Walk.named(spot)
+      yield* about(path)(setFolderMode(folder.at(name), mode))
+    }
     return spot.place
   }, Effect.scoped)
 
@@ -129,7 +136,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
 /** What is at a spot by now. */
 const stateNow = (root: Walk.Root, spot: Walk.Named) =>
   Effect.map(
-    Effect.flatMap(Walk.lookAgain(spot), (now) => Changes.stateAt(root, now)),
+    Effect.flatMap(Walk.lookAgain(spot), (now) => States.at(root, now)),
     (state) => [state]
   )
 
@@ -139,7 +146,7 @@ const stateNow = (root: Walk.Root, spot: Walk.Named) =>
 /** Whether a file of exactly this content is there, so that there is nothing to do: the same call made twice does it once. */
 const holdsAlready = (root: Walk.Root, spot: Walk.Named, aside: Aside.Aside) =>
   spot.stats?.isFile() === true && spot.stats.size === aside.bytes
-    ? Effect.map(Changes.hashOf(root, spot), (sha256) => sha256 === aside.sha256)
+    ? Effect.map(States.hashOf(root, spot), (sha256) => sha256 === aside.sha256)
     : Effect.succeed(false)
 
 const isExpected = Effect.fnUntraced(function* (
@@ -149,7 +156,7 @@ const isExpected = Effect.fnUntraced(function* (
 ) {
   if (expected === "absent") return yield* mayReplace(spot, false)
   if (expected !== undefined) {
-    const sha256 = spot.stats?.isFile() === true ? yield* Changes.hashOf(root, spot) : undefined
+    const sha256 = spot.stats?.isFile() === true ? yield* States.hashOf(root, spot) : undefined
     if (sha256 !== expected.sha256) return yield* changed(spot.asked)
   }
   yield* mayReplace(spot, overwrite)
@@ -169,11 +176,18 @@ const fileOnly = Effect.fnUntraced(function* (spot: Walk.Named) {
   if (kind === "folder") return yield* isFolder(spot.asked)
 })
 
+const modeOf = ({ mode }: NodeFiles.Stats): number => mode & Reading.permissions
+
 /** Gives the new file the mode of the old one, and its owner where this process may. */
 const takeAfter = (fd: number, old: NodeFiles.Stats) =>
-  Effect.andThen(
-    Effect.ignore(NodeFiles.setOwner(fd, old.uid, old.gid)),
-    NodeFiles.setMode(fd, old.mode & Reading.permissions)
+  Effect.andThen(Effect.ignore(NodeFiles.setOwner(fd, old.uid, old.gid)), NodeFiles.setMode(fd, modeOf(old)))
+
+/** Of the folder itself: a link that came into its place meanwhile is not opened. */
+const setFolderMode = (path: string, mode: number) =>
+  Effect.acquireUseRelease(
+    NodeFiles.open(path, NodeFiles.how.folderItself),
+    (fd) => NodeFiles.setMode(fd, mode),
+    NodeFiles.close
   )
 
 // ---------------------------------------------------------------------------------------------------------------------

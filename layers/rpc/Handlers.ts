@@ -16,6 +16,8 @@ import * as Following from "../../src/conversation/Following.ts"
 import { Held } from "../../src/conversation/Held.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { Undo } from "../../src/ledger/Undo.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
 import type { SentItem, Status, ThreadRef, ToolSummary } from "../../src/rpc/TroupeRpcs.ts"
@@ -43,6 +45,8 @@ export const layer = TroupeRpcs.toLayer(
     const settings = yield* Settings
     const agents = yield* Agents
     const held = yield* Held
+    const ledger = yield* Ledger
+    const undoing = yield* Undo
     const config = yield* ConfigSource
     const { status } = yield* makeStatus
 
@@ -120,6 +124,12 @@ export const layer = TroupeRpcs.toLayer(
       History: Effect.fn("Rpc.History")(function* ({ from, limit, thread }) {
         const { entries, id } = yield* find(thread)
         return yield* threads.entries(id, { from: from ?? Math.max(1, entries - limit + 1), limit })
+      }),
+      SideEffects: Effect.fn("Rpc.SideEffects")(function* ({ limit, thread, turnId }) {
+        return yield* ledger.ofTurn(yield* idOf(thread), turnId, limit)
+      }),
+      Undo: Effect.fn("Rpc.Undo")(function* ({ dryRun = false, thread, turnId }) {
+        return yield* undoing.undo(yield* idOf(thread), { turnId, dryRun })
       }),
       Held: () => held.list,
       Release: ({ how }) => held.release(how),

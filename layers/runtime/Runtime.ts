@@ -20,8 +20,10 @@ import * as SingleProcess from "../conversation/SingleProcess.ts"
 import * as Sweep from "../conversation/Sweep.ts"
 import * as TurnSlots from "../conversation/TurnSlots.ts"
 import * as Workspace from "../file/Workspace.ts"
+import * as Ledger from "../ledger/Ledger.ts"
 import * as MemoryGrant from "../memory/MemoryGrant.ts"
 import * as Notes from "../memory/Notes.ts"
+import * as Undo from "../ledger/Undo.ts"
 import * as Spill from "../spill/Spill.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as Grants from "../tool/Grants.ts"
@@ -32,7 +34,9 @@ import * as TurnRunner from "../turn/TurnRunner.ts"
 
 /** What is written and read. Needs the store and the settings. */
 export const repositories = Held.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer, Attachments.layer, Notes.layer))
+  Layer.provideMerge(
+    Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer, Attachments.layer, Notes.layer, Ledger.layer)
+  )
 )
 
 /** What tools, channels and extensions register with, before any conversation runs. */
@@ -41,8 +45,11 @@ export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer
 /** The managed files, and the capabilities to work with them. Needs the settings, the data directory and the registries. */
 const files = Layer.provideMerge(Workspace.grants, Workspace.layer)
 
-/** The agents, the one pipeline their tool calls go through, and what it grants them. Needs the registries and the repositories. */
-export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer, MemoryGrant.layer).pipe(
+/**
+ * The agents, the one pipeline their tool calls go through, what it grants them, and what undoes their changes of files. Needs the
+ * registries and the repositories.
+ */
+export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer, MemoryGrant.layer, Undo.layer).pipe(
   Layer.provideMerge(Approvals.layer),
   Layer.provide(Spill.layer),
   Layer.provideMerge(files)

@@ -15,6 +15,7 @@ import care from "./migrations/0003_care.ts"
 import activeTime from "./migrations/0004_active_time.ts"
 import attachments from "./migrations/0005_attachments.ts"
 import notes from "./migrations/0006_notes.ts"
+import sideEffects from "./migrations/0007_side_effects.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -26,7 +27,8 @@ export const steps: Steps = {
   "0003_care": care,
   "0004_active_time": activeTime,
   "0005_attachments": attachments,
-  "0006_notes": notes
+  "0006_notes": notes,
+  "0007_side_effects": sideEffects
 }
 
 // The table in which the applied steps are recorded.

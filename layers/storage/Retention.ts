@@ -1,7 +1,7 @@
 /**
  * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
- * the process, contents of attachments, notes that have expired, what is left of deleted ones, and files that the
- * runtime wrote for a while. Threads and their entries stay.
+ * the process, contents of attachments and of changed files, side effects, notes that have expired, what is left of deleted ones, and
+ * files that the runtime wrote for a while. Threads and their entries stay.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -33,6 +33,8 @@ export interface Removed {
   readonly attachments: number
   readonly notes: number
   readonly tombstones: number
+  readonly contents: number
+  readonly effects: number
   readonly files: number
 }
 
@@ -67,18 +69,33 @@ export const run = Effect.gen(function* () {
       ORDER BY id LIMIT ${batch}
     ) RETURNING id`
   })
-  const attachments = yield* rows("attachments", () => {
-    const limit = before(retention.attachments_days)
-    return sql`DELETE FROM attachments WHERE sha256 IN (
+  const contentsOf = (table: "attachments" | "kept_contents", limit: number, mostBytes: number) =>
+    sql`DELETE FROM ${sql(table)} WHERE sha256 IN (
       SELECT sha256 FROM (
-        SELECT sha256, used_at, SUM(bytes) OVER (ORDER BY used_at DESC, sha256) AS total FROM attachments
+        SELECT sha256, used_at, SUM(bytes) OVER (ORDER BY used_at DESC, sha256) AS total FROM ${sql(table)}
       ) AS kept
-      WHERE used_at < ${limit} OR (total > ${retention.attachments_max_bytes} AND used_at < ${now - youngest})
+      WHERE used_at < ${limit} OR (total > ${mostBytes} AND used_at < ${now - youngest})
       ORDER BY used_at LIMIT ${batch}
     ) RETURNING sha256`
+  const bytesIn = (table: "attachments" | "kept_contents") =>
+    Effect.map(
+      sql<{ readonly total: number }>`SELECT COALESCE(SUM(bytes), 0) AS total FROM ${sql(table)}`,
+      ([row]) => row?.total ?? 0
+    )
+  const attachments = yield* rows("attachments", () =>
+    contentsOf("attachments", before(retention.attachments_days), retention.attachments_max_bytes)
+  )
+  yield* Metric.update(StorageMetrics.attachmentBytes, yield* bytesIn("attachments"))
+  const contents = yield* rows("contents", () =>
+    contentsOf("kept_contents", before(retention.undo_days), retention.undo_max_bytes)
+  )
+  yield* Metric.update(StorageMetrics.undoBytes, yield* bytesIn("kept_contents"))
+  const effects = yield* rows("effects", () => {
+    const limit = before(retention.side_effects_days)
+    return sql`DELETE FROM side_effects WHERE ord IN (
+      SELECT ord FROM side_effects WHERE began_at < ${limit} ORDER BY began_at LIMIT ${batch}
+    ) RETURNING ord`
   })
-  const [kept] = yield* sql<{ readonly total: number }>`SELECT COALESCE(SUM(bytes), 0) AS total FROM attachments`
-  yield* Metric.update(StorageMetrics.attachmentBytes, kept?.total ?? 0)
   const notes = yield* rows("notes", () => Forgetting.expireSome(sql, batch, now))
   const tombstones = yield* rows("tombstones", () => {
     const limit = before(retention.tombstones_days)
@@ -88,11 +105,12 @@ export const run = Effect.gen(function* () {
   })
   const files = yield* temporaryFiles(before(retention.spill_days))
   yield* sql.unsafe("PRAGMA optimize")
-  return { replies, messages, incarnations, attachments, notes, tombstones, files } satisfies Removed
+  const inTables = { replies, messages, incarnations, attachments, contents, effects, notes, tombstones }
+  return { ...inTables, files } satisfies Removed
 }).pipe(Effect.withSpan("storage.retention"))
 
 const rows = Effect.fnUntraced(function* (
-  kind: Exclude<keyof Removed, "files">,
+  kind: Exclude<StorageMetrics.Kind, "files">,
   remove: () => Effect.Effect<ReadonlyArray<object>, SqlError>
 ) {
   let removed = 0

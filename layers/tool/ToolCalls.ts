@@ -7,6 +7,7 @@ import * as Digest from "effect/crypto/Digest"
 import { Approvals } from "../../src/approval/Approvals.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
 import * as Memo from "../../src/Memo.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
@@ -24,145 +25,148 @@ import { ToolRegistry } from "../../src/tool/ToolRegistry.ts"
 import * as ApprovalStage from "./ApprovalStage.ts"
 import * as EventStage from "./EventStage.ts"
 import type { Invocation, Stage } from "./Invocation.ts"
+import * as LedgerStage from "./LedgerStage.ts"
 import * as Limits from "./Limits.ts"
 import * as Results from "./Results.ts"
 import * as Running from "./Running.ts"
 import * as SpillStage from "./SpillStage.ts"
 import * as WrapperStage from "./WrapperStage.ts"
 
-export const layer: Layer.Layer<ToolCalls, never, ToolRegistry | Capability.Grants | Approvals | Spill | EventBus> =
-  Layer.effect(
-    ToolCalls,
-    Effect.gen(function* () {
-      const registry = yield* ToolRegistry
-      const grants = yield* Capability.Grants
-      const bus = yield* EventBus
-      const digest = yield* Digest.Digest
-      const running = Running.make()
-      // From the handler outwards.
-      const stages: ReadonlyArray<Stage> = [
-        Limits.make(running),
-        SpillStage.make(yield* Spill),
-        ApprovalStage.make(yield* Approvals, running)
-      ]
+type Needs = ToolRegistry | Capability.Grants | Approvals | Spill | EventBus | Ledger
 
-      const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
-        scope: ToolContext.TurnScope,
-        policy: Policy,
-        authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
-      ) {
-        const granted = authority(yield* grants.forTurn(scope))
-        const offered = yield* registry.offered(scope)
-        const registrations = new Map(
-          Array.from(offered).filter(
-            ([name, { tool }]) => PolicyPatterns.allows(policy, name) && isGranted(granted, tool)
-          )
+export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
+  ToolCalls,
+  Effect.gen(function* () {
+    const registry = yield* ToolRegistry
+    const grants = yield* Capability.Grants
+    const bus = yield* EventBus
+    const digest = yield* Digest.Digest
+    const running = Running.make()
+    // From the handler outwards.
+    const stages: ReadonlyArray<Stage> = [
+      LedgerStage.make(yield* Ledger),
+      Limits.make(running),
+      SpillStage.make(yield* Spill),
+      ApprovalStage.make(yield* Approvals, running)
+    ]
+
+    const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
+      scope: ToolContext.TurnScope,
+      policy: Policy,
+      authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
+    ) {
+      const granted = authority(yield* grants.forTurn(scope))
+      const offered = yield* registry.offered(scope)
+      const registrations = new Map(
+        Array.from(offered).filter(
+          ([name, { tool }]) => PolicyPatterns.allows(policy, name) && isGranted(granted, tool)
         )
-        const offers = Array.from(registrations.values(), offerOf)
-        return { scope, granted, registrations, offers, counts: new Map<string, number>() }
-      })
+      )
+      const offers = Array.from(registrations.values(), offerOf)
+      return { scope, granted, registrations, offers, counts: new Map<string, number>() }
+    })
 
-      /** The tool of this name if the turn has it, and still has it. */
-      const find = Effect.fnUntraced(function* (tools: TurnTools, name: string) {
-        const registration = tools.registrations.get(name)
-        const current = registration === undefined ? undefined : yield* registry.find(name)
-        return registration !== undefined && registration === current && isOffered(registration, tools.scope)
-          ? registration
-          : yield* new ToolError.UnknownTool({
-              tool: Display.name(name),
-              offered: Array.from(tools.registrations.keys())
-            })
-      })
-
-      const perform = Effect.fnUntraced(function* (
-        tools: TurnTools,
-        registration: Registration.Registration,
-        call: Registration.Call,
-        parameters: Arguments.JsonObject,
-        reader: Invocation["reader"]
-      ): Effect.fn.Return<Registration.Output, Tool.Failure> {
-        const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
-        const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
-        const handled = WrapperStage.run(invocation, yield* registry.wrappers)
-        return yield* running.track(
-          invocation,
-          stages.reduce((inner, stage) => stage(invocation, inner), handled)
-        )
-      })
-
-      const run = Effect.fn("ToolCalls.run")(function* (tools: TurnTools, call: Call) {
-        const tool = ToolName.canonical(call.name)
-        const read = Arguments.read(call.arguments)
-        const parameters = Result.getOrElse(read, () => ({}))
-        const found = yield* Effect.result(find(tools, tool))
-        const announced = announce(
-          tools.scope,
-          call,
-          Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] },
-          parameters
-        )
-        const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
-          const registration = yield* Effect.fromResult(found)
-          const given = yield* Effect.fromResult(
-            Result.mapError(read, (problem) => new ToolError.InvalidToolArguments({ tool, problem }))
-          )
-          return yield* perform(tools, registration, contextOf(tools.scope, call), given, "model")
-        })
-        return yield* EventStage.around(bus, announced, performed).pipe(
-          Effect.map(Results.completed),
-          Effect.catch((error) =>
-            Effect.gen(function* () {
-              const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
-              return yield* Results.failed({
-                tool: Display.name(tool),
-                arguments: Result.getOrElse(read, () => call.arguments),
-                error,
-                details
-              })
-            })
-          ),
-          Effect.provideService(Digest.Digest, digest)
-        )
-      })
-
-      const call = Effect.fn("ToolCalls.call")(function* <T extends Tool.Any>(
-        tools: TurnTools,
-        tool: T,
-        parameters: Tool.ParametersOf<T>,
-        parent?: Ids.CallId
-      ): Effect.fn.Return<Tool.SuccessOf<T>, Tool.CallError<T>> {
-        const isSuccess = Schema.is(tool.success)
-        const made = { callId: yield* Ids.makeCallId, ...(parent === undefined ? {} : { parentCallId: parent }) }
-        const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
-          const registration = yield* find(tools, tool.name)
-          if (registration.tool !== tool) return yield* new ToolError.UnknownTool({ tool: tool.name, offered: [] })
-          const given = yield* encoded(tool, parameters)
-          return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
-        })
-        const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
-        const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(
-          Effect.catch((error) => declared(tool, error))
-        )
-        return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
-      })
-
-      return ToolCalls.of({
-        forTurn,
-        run,
-        call,
-        cancel: running.cancel,
-        canonicalName: ToolName.canonical,
-        replay: Effect.fnUntraced(function* ({ arguments: given, name }) {
-          const registration = yield* registry.find(ToolName.canonical(name))
-          if (registration === undefined) return "unknown"
-          return yield* Result.match(Arguments.read(given), {
-            onFailure: () => Effect.succeed(registration.tool.replay),
-            onSuccess: registration.replay
+    /** The tool of this name if the turn has it, and still has it. */
+    const find = Effect.fnUntraced(function* (tools: TurnTools, name: string) {
+      const registration = tools.registrations.get(name)
+      const current = registration === undefined ? undefined : yield* registry.find(name)
+      return registration !== undefined && registration === current && isOffered(registration, tools.scope)
+        ? registration
+        : yield* new ToolError.UnknownTool({
+            tool: Display.name(name),
+            offered: Array.from(tools.registrations.keys())
           })
+    })
+
+    const perform = Effect.fnUntraced(function* (
+      tools: TurnTools,
+      registration: Registration.Registration,
+      call: Registration.Call,
+      parameters: Arguments.JsonObject,
+      reader: Invocation["reader"]
+    ): Effect.fn.Return<Registration.Output, Tool.Failure> {
+      const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
+      const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
+      const handled = WrapperStage.run(invocation, yield* registry.wrappers)
+      return yield* running.track(
+        invocation,
+        stages.reduce((inner, stage) => stage(invocation, inner), handled)
+      )
+    })
+
+    const run = Effect.fn("ToolCalls.run")(function* (tools: TurnTools, call: Call) {
+      const tool = ToolName.canonical(call.name)
+      const read = Arguments.read(call.arguments)
+      const parameters = Result.getOrElse(read, () => ({}))
+      const found = yield* Effect.result(find(tools, tool))
+      const announced = announce(
+        tools.scope,
+        call,
+        Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] },
+        parameters
+      )
+      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+        const registration = yield* Effect.fromResult(found)
+        const given = yield* Effect.fromResult(
+          Result.mapError(read, (problem) => new ToolError.InvalidToolArguments({ tool, problem }))
+        )
+        return yield* perform(tools, registration, contextOf(tools.scope, call), given, "model")
+      })
+      return yield* EventStage.around(bus, announced, performed).pipe(
+        Effect.map(Results.completed),
+        Effect.catch((error) =>
+          Effect.gen(function* () {
+            const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
+            return yield* Results.failed({
+              tool: Display.name(tool),
+              arguments: Result.getOrElse(read, () => call.arguments),
+              error,
+              details
+            })
+          })
+        ),
+        Effect.provideService(Digest.Digest, digest)
+      )
+    })
+
+    const call = Effect.fn("ToolCalls.call")(function* <T extends Tool.Any>(
+      tools: TurnTools,
+      tool: T,
+      parameters: Tool.ParametersOf<T>,
+      parent?: Ids.CallId
+    ): Effect.fn.Return<Tool.SuccessOf<T>, Tool.CallError<T>> {
+      const isSuccess = Schema.is(tool.success)
+      const made = { callId: yield* Ids.makeCallId, ...(parent === undefined ? {} : { parentCallId: parent }) }
+      const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
+        const registration = yield* find(tools, tool.name)
+        if (registration.tool !== tool) return yield* new ToolError.UnknownTool({ tool: tool.name, offered: [] })
+        const given = yield* encoded(tool, parameters)
+        return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
+      })
+      const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
+      const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(
+        Effect.catch((error) => declared(tool, error))
+      )
+      return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
+    })
+
+    return ToolCalls.of({
+      forTurn,
+      run,
+      call,
+      cancel: running.cancel,
+      canonicalName: ToolName.canonical,
+      replay: Effect.fnUntraced(function* ({ arguments: given, name }) {
+        const registration = yield* registry.find(ToolName.canonical(name))
+        if (registration === undefined) return "unknown"
+        return yield* Result.match(Arguments.read(given), {
+          onFailure: () => Effect.succeed(registration.tool.replay),
+          onSuccess: registration.replay
         })
       })
     })
-  ).pipe(Layer.provide(Digest.layerWebCrypto))
+  })
+).pipe(Layer.provide(Digest.layerWebCrypto))
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Which tools a turn has

@@ -1,7 +1,7 @@
 /** The commands inside a chat. */
 
 export type SlashCommand =
-  | { readonly _tag: "Help" | "Stop" | "Threads" | "Tools" | "Status" | "New" | "Quit" }
+  | { readonly _tag: "Help" | "Stop" | "Threads" | "Tools" | "Status" | "New" | "Undo" | "Quit" }
   | { readonly _tag: "Thread"; readonly name: string }
   | { readonly _tag: "History"; readonly limit: number }
   /** What was typed is no command, or lacks something. */
@@ -26,6 +26,8 @@ export const parse = (text: string): SlashCommand | undefined => {
       return { _tag: "Status" }
     case "new":
       return { _tag: "New" }
+    case "undo":
+      return { _tag: "Undo" }
     case "quit":
     case "exit":
     case "q":
@@ -51,6 +53,7 @@ export const help = `/help            this list
 /thread NAME     go to another thread
 /new             go to a new thread
 /history [N]     show the last N entries of this thread
+/undo            put the files back that the last turn with file changes changed
 /tools           list the tools
 /status          how the daemon is
 /quit            leave (Ctrl+C or Ctrl+D on an empty line does too)

@@ -46,6 +46,10 @@ export const render = (entries: ReadonlyArray<Entry.StoredEntry>, style: Style):
         return [
           style.dim(`── earlier messages are ${entry.how === "native" ? "compacted" : "summarised"} for the model ──`)
         ]
+      case "FilesRestored":
+        return [
+          style.dim(`── ${counted(entry.restored.length, "path")} put back to what it was before ${entry.turnId} ──`)
+        ]
       case "HistoryTrimmed":
         return [style.dim(`── ${entry.removedMessages} earlier messages are no longer shown to the model ──`)]
       default:

@@ -347,6 +347,12 @@ export type Entry =
       readonly usage: Usage
     }
   | {
+      readonly _tag: "FilesRestored"
+      readonly turnId: string
+      readonly restored: ReadonlyArray<string>
+      readonly left: ReadonlyArray<string>
+    }
+  | {
       readonly _tag: "HistoryTrimmed"
       readonly turnId: string
       readonly keepFrom: number

@@ -13,6 +13,7 @@ import * as Key from "./Key.ts"
 import type { Rule } from "./Rule.ts"
 import * as Attachments from "./sections/Attachments.ts"
 import * as Http from "./sections/Http.ts"
+import * as Ledger from "./sections/Ledger.ts"
 import * as Llm from "./sections/Llm.ts"
 import * as Logging from "./sections/Logging.ts"
 import * as Memory from "./sections/Memory.ts"
@@ -39,6 +40,7 @@ export const schema = Key.table({
   memory: Memory.section,
   attachments: Attachments.section,
   outbound: Outbound.section,
+  ledger: Ledger.section,
   tools: Tools.section
 })
 

@@ -90,6 +90,9 @@ export interface Progress {
   readonly activeMillis?: number
 }
 
+/** What a person does to a thread besides writing in it. */
+export type NotedEntry = Extract<Entry.Entry, { readonly _tag: "FilesRestored" }>
+
 /** A reply for a channel, committed together with the entry it repeats. */
 export interface Reply {
   readonly channel: string
@@ -150,6 +153,8 @@ export class Journal extends Context.Service<
       entries: ReadonlyArray<Entry.Entry>,
       progress?: Progress & { readonly replies?: ReadonlyArray<Reply> }
     ) => Effect.Effect<ReadonlyArray<Entry.StoredEntry>, ClaimLost>
+    /** Appends what a person did to a thread between its messages. It needs no claim: it is taken in as a message is. */
+    readonly note: (threadId: Ids.ThreadId, entry: NotedEntry) => Effect.Effect<Entry.StoredEntry, StorageUnavailable>
     /** Waits until all that was written is on the disk. */
     readonly settled: Effect.Effect<void>
     /**

@@ -84,6 +84,8 @@ export interface Reading {
   readonly root: Effect.Effect<string, FileError>
   /** Links are followed. */
   readonly info: (path: string) => Effect.Effect<Info, FileError>
+  /** What is at a path, or that nothing is. A file is read to its end for it; a link is not followed. */
+  readonly state: (path: string) => Effect.Effect<FileChanges.FileState, FileError>
   readonly open: (path: string) => Effect.Effect<OpenFile, FileError, Scope.Scope>
   /** At most `most` bytes from `offset`. */
   readonly read: (
@@ -109,6 +111,8 @@ export interface WriteOptions {
   readonly most: number
   /** What must be there: nothing, or a file of this content. Whatever is there otherwise. */
   readonly expected?: "absent" | { readonly sha256: string }
+  /** The permission bits the file is to have, instead of those of the file it replaces or of a new one. */
+  readonly mode?: number
 }
 
 /** `unchanged`: a file with exactly this content was there, so nothing was done. */
@@ -143,8 +147,8 @@ export interface Writing<R> {
     content: Uint8Array | Stream.Stream<Uint8Array, E, R2>,
     options: WriteOptions
   ) => Effect.Effect<Written, FileError | E, R | R2>
-  /** Makes a folder, and those above it that are missing. One that is there is as good. */
-  readonly makeFolder: (path: string) => Effect.Effect<Place, FileError, R>
+  /** Makes a folder, and those above it that are missing. One that is there is as good. `mode`: the permission bits it is to have. */
+  readonly makeFolder: (path: string, options?: { readonly mode?: number }) => Effect.Effect<Place, FileError, R>
   /** Moves a file, not a folder and not a link. */
   readonly move: (
     source: string,

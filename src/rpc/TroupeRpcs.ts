@@ -14,6 +14,8 @@ import * as Conversations from "../conversation/Conversations.ts"
 import { Overloaded } from "../conversation/Overloaded.ts"
 import * as Held from "../conversation/Held.ts"
 import * as Ids from "../Ids.ts"
+import * as SideEffect from "../ledger/SideEffect.ts"
+import * as Undo from "../ledger/Undo.ts"
 import * as Entry from "../thread/Entry.ts"
 import { StorageUnavailable } from "../storage/StorageError.ts"
 import { Failing } from "../storage/StorageHealth.ts"
@@ -221,6 +223,25 @@ export class TroupeRpcs extends RpcGroup.make(
   /** What a restored copy holds back until it is released. */
   Rpc.make("Held", { success: Held.HeldItems }),
   Rpc.make("Release", { payload: { how: Held.Release }, success: Held.HeldCount, error: StorageUnavailable }),
+  /** What a turn changed outside of its thread, oldest first: at most the newest `limit` of it. */
+  Rpc.make("SideEffects", {
+    payload: { thread: ThreadRef, turnId: Ids.TurnId, limit: PageLimit },
+    success: Schema.Array(SideEffect.SideEffect),
+    error: Threads.ThreadNotFound
+  }),
+  /**
+   * Puts the files that a turn changed back to what they were, the newest turn that changed some when none is named. What
+   * was changed since is left alone.
+   */
+  Rpc.make("Undo", {
+    payload: {
+      thread: ThreadRef,
+      turnId: Schema.optionalKey(Ids.TurnId),
+      dryRun: Schema.optionalKey(Schema.Boolean)
+    },
+    success: Undo.UndoReport,
+    error: Schema.Union([Threads.ThreadNotFound, Undo.NothingToUndo, Undo.TurnStillRuns, StorageUnavailable])
+  }),
   Rpc.make("Tools", { success: Schema.Array(ToolSummary) }),
   /** The same tools with everything that is known of them. */
   Rpc.make("ToolDefinitions", { success: Schema.Array(ToolDefinition) }),

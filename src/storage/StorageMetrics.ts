@@ -24,12 +24,27 @@ export const attachmentBytes = Metric.gauge("troupe_storage_attachment_bytes", {
   description: "Size of the images and files that came with messages, in bytes"
 })
 
+/** Size of the contents of files that undo brings back, in bytes. */
+export const undoBytes = Metric.gauge("troupe_storage_undo_bytes", {
+  description: "Size of the contents of files that undo brings back, in bytes"
+})
+
+/** What retention removes. */
+export type Kind =
+  | "replies"
+  | "messages"
+  | "incarnations"
+  | "attachments"
+  | "contents"
+  | "effects"
+  | "notes"
+  | "tombstones"
+  | "files"
+
 const removed = Metric.counter("troupe_retention_removed_total", {
   description: "Rows and files that were removed after their time, by kind",
   incremental: true
 })
 
 /** The counter of what was removed of a kind. */
-export const removedOf = (
-  kind: "replies" | "messages" | "incarnations" | "attachments" | "notes" | "tombstones" | "files"
-) => Metric.withAttributes(removed, { kind })
+export const removedOf = (kind: Kind) => Metric.withAttributes(removed, { kind })

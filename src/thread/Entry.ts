@@ -269,6 +269,11 @@ export const Entry = Schema.TaggedUnion({
     model: Schema.String,
     usage: Usage
   },
+  /**
+   * A person took back changes that this turn, which is over, made to files. `restored` and `left`: paths that are as they were
+   * before it, and paths that are not. The model is told at the place where it stands.
+   */
+  FilesRestored: { turnId: Ids.TurnId, restored: Schema.Array(Schema.String), left: Schema.Array(Schema.String) },
   /** Entries before `keepFrom` are no longer part of what the model sees. They stay in the log. */
   HistoryTrimmed: { turnId: Ids.TurnId, keepFrom: Schema.Int, removedMessages: Schema.Int }
 })

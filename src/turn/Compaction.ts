@@ -9,6 +9,7 @@ import type * as Prompt from "effect/ai/Prompt"
 import * as Attachment from "../attachment/Attachment.ts"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
+import * as TurnEntries from "./TurnEntries.ts"
 
 type Log = ReadonlyArray<Entry.StoredEntry>
 export type Compacted = Extract<Entry.Entry, { _tag: "Compacted" }>
@@ -169,6 +170,7 @@ const begins: ReadonlySet<Entry.EntryKind> = new Set([
   "MessagesFolded",
   "AssistantMessage",
   "Guidance",
+  "FilesRestored",
   "Notice"
 ])
 
@@ -215,6 +217,8 @@ const textOf = (entries: Log, unit: Entry.Entry): string => {
       )
       return [unit.text, ...unit.calls.map((call) => call.arguments), ...results].join("")
     }
+    case "FilesRestored":
+      return TurnEntries.restoredNote(unit)
     case "Guidance":
     case "Notice":
       return unit.text

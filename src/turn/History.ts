@@ -21,6 +21,7 @@ import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
 import * as Attached from "./Attached.ts"
 import * as Compaction from "./Compaction.ts"
+import * as TurnEntries from "./TurnEntries.ts"
 import * as ResponseParts from "./ResponseParts.ts"
 
 export interface Options {
@@ -184,6 +185,8 @@ const collect = (
         return [{ turnId: entry.turnId, parts: [inserted(entry, reader, shown)] }]
       case "Guidance":
         return [userUnit(entry.turnId, entry.text)]
+      case "FilesRestored":
+        return [userUnit(entry.turnId, TurnEntries.restoredNote(entry))]
       case "Notice":
         // How the last turn ended is worth knowing in the next; a failure that is long past is not, and they would pile up.
         return entry.turnId === running || entry.turnId === lastEnded

@@ -59,6 +59,15 @@ const make = () => {
 
   const reading: Workspace.Reading = {
     root: Effect.succeed("/memory"),
+    state: Effect.fnUntraced(function* (path) {
+      const key = yield* keyOf(path)
+      const file = files.get(key)
+      if (file !== undefined) {
+        const { bytes } = file
+        return { _tag: "File", sha256: Fingerprint.ofBytes(bytes), bytes: bytes.byteLength, mode: 0o600 }
+      }
+      return folders.has(key) ? { _tag: "Folder", mode: 0o700 } : { _tag: "Absent" }
+    }),
     info,
     open,
     read: Effect.fnUntraced(function* (path, { most, offset = 0 }) {

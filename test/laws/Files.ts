@@ -104,6 +104,43 @@ export const laws = (title: string, holding: Holding): void => {
       })
     )
 
+    it.live("gives a file and a folder the mode that is asked for, also where the content is there already", () =>
+      Effect.gen(function* () {
+        const { mode, put, save, write } = yield* subject(holding)
+        put("a.sh", "same", 0o640)
+        yield* save("a.sh", "same", { mode: 0o755 })
+        assert.strictEqual(mode("a.sh"), 0o755)
+        yield* save("b.sh", "new", { mode: 0o700 })
+        assert.strictEqual(mode("b.sh"), 0o700)
+        yield* write.makeFolder("one/two", { mode: 0o750 })
+        assert.deepStrictEqual([mode("one"), mode("one/two")], [0o700, 0o750])
+        yield* write.makeFolder("one", { mode: 0o711 })
+        assert.strictEqual(mode("one"), 0o711)
+      })
+    )
+
+    it.live("tells what is at a path, a link as a link, and nothing of what is outside", () =>
+      Effect.gen(function* () {
+        const { link, put, read, save } = yield* subject(holding)
+        const { sha256 } = yield* save("folder/a.txt", "one")
+        put("b.sh", "two", 0o750)
+        link("inside", "folder/a.txt")
+        link("outside", "/etc")
+        const state = (path: string) => read.state(path)
+        assert.deepStrictEqual(yield* state("folder/a.txt"), { _tag: "File", sha256, bytes: 3, mode: 0o600 })
+        assert.deepInclude(yield* state("b.sh"), { _tag: "File", bytes: 3, mode: 0o750 })
+        assert.deepStrictEqual(yield* state("folder"), { _tag: "Folder", mode: 0o700 })
+        assert.deepStrictEqual(yield* state("inside"), { _tag: "Link", to: "folder/a.txt" })
+        assert.deepStrictEqual(yield* state("outside"), { _tag: "Link", to: "/etc" })
+        for (const absent of ["none", "none/deeper", "folder/none"]) {
+          assert.deepStrictEqual(yield* state(absent), { _tag: "Absent" })
+        }
+        for (const path of ["outside/passwd", "/etc/passwd", "../x"]) {
+          assert.strictEqual(yield* refusal(state(path)), "outside_root")
+        }
+      })
+    )
+
     it.live("refuses a content that is too large, and leaves nothing behind", () =>
       Effect.gen(function* () {
         const { names, save, write } = yield* subject(holding)

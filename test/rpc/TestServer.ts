@@ -15,6 +15,8 @@ import type { SettingsInput } from "../../src/config/Settings.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Held } from "../../src/conversation/Held.ts"
 import * as Ids from "../../src/Ids.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { Undo } from "../../src/ledger/Undo.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Requests } from "../../src/openai/Requests.ts"
@@ -96,6 +98,8 @@ const surroundings = Layer.mergeAll(
     available: []
   }),
   Layer.mock(Held, {}),
+  Layer.mock(Ledger, {}),
+  Layer.mock(Undo, {}),
   Layer.mock(ToolRegistry, { all: Effect.succeed([]) }),
   Layer.mock(Approvals, { required: () => false }),
   Layer.mock(Requests, {}),

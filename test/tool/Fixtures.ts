@@ -21,6 +21,7 @@ import type { SettingsInput } from "../../src/config/Settings.ts"
 import type * as Event from "../../src/event/Event.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
@@ -72,6 +73,7 @@ export const pipeline = (settings: SettingsInput = {}) =>
         GrantsLive.layer,
         EventBus.layer,
         ChannelsLive.layer,
+        Ledger.layerMemory,
         Settings.layer(settings),
         temporaryDataDirectory
       )

@@ -163,6 +163,7 @@ export const Garbage = Schema.Struct({
     "Notice",
     "TurnEnded",
     "HistoryTrimmed",
+    "FilesRestored",
     "Compacted",
     "ToolUseJudged"
   ]),
@@ -215,6 +216,8 @@ export const fromGarbage = (garbage: typeof Garbage.Type): Entry.Entry => {
       })
     case "ToolUseJudged":
       return judged(outcome === "failed", { turnId, reason: text })
+    case "FilesRestored":
+      return { _tag: kind, turnId, restored: [text], left: [name] }
     case "HistoryTrimmed":
       return { _tag: kind, turnId, keepFrom: first, removedMessages: 1 }
   }

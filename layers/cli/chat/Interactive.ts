@@ -24,6 +24,7 @@ import * as Outgoing from "../../../src/cli/Outgoing.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as SlashCommand from "../../../src/cli/SlashCommand.ts"
+import * as Undone from "../../../src/cli/Undone.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
 import * as Width from "../../../src/cli/Width.ts"
 import type * as Approvals from "../../../src/approval/Approvals.ts"
@@ -227,6 +228,14 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
         return yield* enter(yield* Client.threadKey(parsed.name))
       case "New":
         return yield* enter(yield* Client.threadKey(yield* newName))
+      case "Undo":
+        return yield* client.Undo({ thread: state.thread }).pipe(
+          Effect.flatMap((report) => print(Undone.words(report))),
+          Effect.catchTag(["NothingToUndo", "TurnStillRuns"], (error) =>
+            print(`${style.dim(Plain.line(error.message))}\n`)
+          ),
+          Effect.catchTag("ThreadNotFound", () => print(style.dim("nothing was done here yet\n")))
+        )
       case "Quit":
         return yield* tell({ _tag: "Closed" })
       case "Unknown":

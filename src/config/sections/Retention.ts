@@ -39,6 +39,17 @@ export const section = Key.key(
       Values.ByteSize,
       "2GB",
       "Size of all images and files that came with messages; beyond it the oldest go before their time."
+    ),
+    side_effects_days: Key.key(
+      Values.PositiveInt,
+      90,
+      "How long the record of what a tool changed outside of a conversation is kept."
+    ),
+    undo_days: Key.key(Values.PositiveInt, 30, "How long the contents of files that undo brings back are kept."),
+    undo_max_bytes: Key.key(
+      Values.ByteSize,
+      "1GB",
+      "Size of all contents that undo brings back; beyond it the oldest go before their time."
     )
   }),
   {},
