@@ -3,7 +3,7 @@ import type * as Net from "node:net"
 import type { Readable } from "node:stream"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Undici from "undici"
+import type { Client } from "undici"
 import type { Sent } from "../../src/http/Redirect.ts"
 
 /** The head of a response may not be larger: what browsers take is 256 KB, and servers send a few. */
@@ -36,7 +36,7 @@ export const exchange = (socket: Net.Socket, sent: Sent, path: string): Effect.E
           signal,
           onInfo: () => {
             interim += 1
-            if (interim > mostInterim) socket.destroy(new Undici.errors.HeadersOverflowError())
+            if (interim > mostInterim) socket.destroy(new TooManyResponses())
           }
         }),
       catch: brokenBy
@@ -70,21 +70,27 @@ export const tunnel = (
     return socket
   })
 
-/** What an error while a response is read means. */
+/** More interim responses than anybody needs. */
+class TooManyResponses extends Error {
+  override readonly name = "HeadersOverflowError"
+}
+
+/** What an error while a response is read means. By its name, so that undici is loaded by the first request only. */
 export const brokenBy = (error: unknown): Broken => {
-  if (error instanceof Undici.errors.HeadersOverflowError) return "headers_too_large"
-  return error instanceof Undici.errors.HTTPParserError ||
-    error instanceof Undici.errors.ResponseContentLengthMismatchError
+  const name = error instanceof Error ? error.name : ""
+  if (name === "HeadersOverflowError") return "headers_too_large"
+  return name === "HTTPParserError" || name === "ResponseContentLengthMismatchError"
     ? "invalid_response"
     : "connection_lost"
 }
 
 /** A client of this one connection. Time is limited by whoever waits. */
-const over = (socket: Net.Socket, origin: URL): Effect.Effect<Undici.Client, never, Scope.Scope> =>
+const over = (socket: Net.Socket, origin: URL): Effect.Effect<Client, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(
-      () =>
-        new Undici.Client(origin.origin, {
+    Effect.map(
+      Effect.promise(() => import("undici")),
+      (undici) =>
+        new undici.Client(origin.origin, {
           // Later, since the client is not ready for an answer at once. A second time the connection is broken already, and says so.
           connect: (_options, callback) => queueMicrotask(() => callback(null, socket)),
           maxHeaderSize: largestHead,
