@@ -50,7 +50,14 @@ export class Ledger extends Context.Service<
           const ord = calls.length + 1
           const told = (state: CallMade["state"]): CallMade => ({
             _tag: "CallMade",
-            ...{ ord, threadId, turnId, callId, tool, line, at, state }
+            ord,
+            threadId,
+            turnId,
+            callId,
+            tool,
+            line,
+            at,
+            state
           })
           calls.push(told("begun"))
           return Effect.onExit(effect, (exit) =>

@@ -77,7 +77,7 @@ const tools = ToolRegistry.layer([Work, Fire], {
 const turns = (...calls: ReadonlyArray<ReadonlyArray<readonly [string, object]>>) =>
   testRuntime({
     scripts: calls.flatMap((turn) => [
-      [...turn.map(([name, parameters]) => ScriptedModel.toolCall(name, parameters))],
+      turn.map(([name, parameters]) => ScriptedModel.toolCall(name, parameters)),
       [ScriptedModel.text("done")]
     ]),
     tools
