@@ -9,9 +9,12 @@ import { about } from "./Refusals.ts"
 import * as Tree from "./Tree.ts"
 import * as Walk from "./Walk.ts"
 
-/** Removes those that are older than now; a root that is not there is not made. */
+/** The times of files lag behind the clock by some milliseconds: what this process has begun to write must not look older. */
+const lag = 1000
+
+/** Removes those that are older than the process's beginning; a root that is not there is not made. */
 export const sweep = Effect.fn("Files.sweep")(function* (root: Walk.Root): Effect.fn.Return<void, FileError> {
-  const began = yield* Clock.currentTimeMillis
+  const began = (yield* Clock.currentTimeMillis) - lag
   yield* Tree.walk({ ...root, create: Effect.void }, ".", {}, () => true).pipe(
     Stream.filter(({ below }) => FilePath.isUnfinished(below.slice(below.lastIndexOf("/") + 1))),
     Stream.runForEach(({ below }) => Effect.ignore(remove(root, below, began)))
