@@ -17,16 +17,20 @@ export const make = (
 ): Workspace.Writing<never>["remove"] => {
   const { root, turn } = options
 
-  const removeOne = (spot: Walk.Named): Effect.Effect<void, FileError> => {
+  const removeOne = (
+    spot: Walk.Named,
+    expected?: Workspace.RemoveOptions["expected"]
+  ): Effect.Effect<void, FileError> => {
     const path = spot.folder.at(spot.name)
     const removal = spot.stats?.isDirectory() === true ? NodeFiles.removeFolder(path) : NodeFiles.unlink(path)
+    const change = Changes.make(options, {
+      action: "delete",
+      spots: [spot],
+      commit: about(spot.asked)(removal),
+      after: Effect.succeed([FileChanges.absent])
+    })
     return turn.withPermits(1)(
-      Changes.make(options, {
-        action: "delete",
-        spots: [spot],
-        commit: about(spot.asked)(removal),
-        after: Effect.succeed([FileChanges.absent])
-      })
+      expected === undefined ? change : Effect.andThen(mustHold(root, spot, expected.sha256), change)
     )
   }
 
@@ -52,17 +56,18 @@ export const make = (
 
   return Effect.fn("Files.remove")(function* (
     path: string,
-    { kinds, recursive }: { readonly kinds: ReadonlyArray<"file" | "folder">; readonly recursive: boolean }
+    { expected, kinds, recursive }: Workspace.RemoveOptions
   ): Effect.fn.Return<Workspace.Removed, FileError, Scope.Scope> {
     const spot = yield* Walk.find(root, path, { follow: false })
     if (spot.holdsRoot) return yield* isRoot(path)
     const { name, place, stats } = spot
+    if (expected !== undefined && stats?.isFile() !== true) return yield* changed(path)
     if (stats === undefined || name === undefined) return { place, kind: null, count: 0 }
     const found = Reading.kindOf(stats)
     const kind = found === "other" ? "file" : found
     if (!kinds.includes(kind === "folder" ? "folder" : "file")) return { place, kind, count: 0 }
     const removal = { ...spot, name }
-    const count = kind === "folder" && recursive ? yield* removeTree(removal) : yield* Effect.as(removeOne(removal), 1)
+    const count = kind === "folder" && recursive ? yield* removeTree(removal) : yield* Effect.as(removeOne(removal, expected), 1)
     yield* Aside.flushFolder(spot.folder)
     return { place, kind, count }
   }, Effect.scoped)
@@ -82,6 +87,23 @@ const childOf = Effect.fnUntraced(function* (spot: Walk.Named, folder: Walk.Spot
   }
   return child
 })
+
+/** A file of this content must be at the spot. */
+const mustHold = Effect.fnUntraced(function* (
+  root: Walk.Root,
+  spot: Walk.Named,
+  sha256: string
+): Effect.fn.Return<void, FileError> {
+  const now = yield* Walk.lookAgain(spot)
+  if (now.stats?.isFile() !== true || (yield* Changes.hashOf(root, now)) !== sha256) return yield* changed(spot.asked)
+})
+
+const changed = (path: string) =>
+  new FileError({
+    reason: "changed_meanwhile",
+    path,
+    detail: "It is not the file that it was when it was last read. Read it again, and decide anew."
+  })
 
 const isRoot = (path: string) =>
   new FileError({

@@ -21,6 +21,7 @@ import * as Sweep from "../conversation/Sweep.ts"
 import * as TurnSlots from "../conversation/TurnSlots.ts"
 import * as Workspace from "../file/Workspace.ts"
 import * as Ledger from "../ledger/Ledger.ts"
+import * as PatchFiles from "../patch/PatchFiles.ts"
 import * as MemoryGrant from "../memory/MemoryGrant.ts"
 import * as Notes from "../memory/Notes.ts"
 import * as Undo from "../ledger/Undo.ts"
@@ -42,8 +43,8 @@ export const repositories = Held.layer.pipe(
 /** What tools, channels and extensions register with, before any conversation runs. */
 export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer, Grants.layer, ToolRegistry.layer)
 
-/** The managed files, and the capabilities to work with them. Needs the settings, the data directory and the registries. */
-const files = Layer.provideMerge(Workspace.grants, Workspace.layer)
+/** The managed files, and the capabilities to work with them and with those that patches change. Needs the settings, the data directory and the registries. */
+const files = Layer.provideMerge(Layer.merge(Workspace.grants, PatchFiles.grants), Workspace.layer)
 
 /**
  * The agents, the one pipeline their tool calls go through, what it grants them, and what undoes their changes of files. Needs the

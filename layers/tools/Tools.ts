@@ -1,5 +1,6 @@
 /** All built-in tools. A new one is a line here, next to its definition in `src/tools` and its handler in `layers/tools`. */
 import * as Layer from "effect/Layer"
+import * as ApplyPatch from "./editing/ApplyPatch.ts"
 import * as Files from "./file/Files.ts"
 import * as GlobFiles from "./file/GlobFiles.ts"
 import * as Sharing from "./file/Sharing.ts"
@@ -30,6 +31,7 @@ export const layer = Layer.mergeAll(
   Files.layer,
   GlobFiles.layer,
   Texts.layer,
+  ApplyPatch.layer,
   Bash.layer,
   Python.layer,
   Sharing.layer

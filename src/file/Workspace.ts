@@ -136,6 +136,13 @@ export interface Removed {
   readonly count: number
 }
 
+export interface RemoveOptions {
+  readonly kinds: ReadonlyArray<"file" | "folder">
+  readonly recursive: boolean
+  /** What must be there: a file of this content. Whatever is there otherwise. */
+  readonly expected?: { readonly sha256: string }
+}
+
 /** Changing files. Each change is announced to `FileChanges` first, and is made whole or not at all. */
 export interface Writing<R> {
   /**
@@ -159,10 +166,7 @@ export interface Writing<R> {
    * Removes a file, a link (never what it leads to) or a folder. `kinds`: anything else is left alone and reported with `count` 0.
    * A folder with something in it goes only with `recursive`, entry by entry, and not through links.
    */
-  readonly remove: (
-    path: string,
-    options: { readonly kinds: ReadonlyArray<"file" | "folder">; readonly recursive: boolean }
-  ) => Effect.Effect<Removed, FileError, R>
+  readonly remove: (path: string, options: RemoveOptions) => Effect.Effect<Removed, FileError, R>
 }
 
 /** The capability to look at managed files. */

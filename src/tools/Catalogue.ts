@@ -1,6 +1,8 @@
 /** The built-in tools by group, with what their types do not say: when they are offered and which failures they have. */
 import { failures } from "../file/FileError.ts"
+import * as PatchError from "../patch/PatchError.ts"
 import type * as Tool from "../tool/Tool.ts"
+import { ApplyPatch } from "./editing/ApplyPatch.ts"
 import { Bash } from "./execution/Bash.ts"
 import * as HostExecution from "./execution/HostExecution.ts"
 import { PythonEnvironmentInfo } from "./execution/PythonEnvironmentInfo.ts"
@@ -251,6 +253,17 @@ export const catalogue: ReadonlyArray<Group> = [
           ...anyPath,
           ...anyChange
         )
+      }
+    ]
+  },
+  {
+    title: "Editing",
+    page: "patching.md",
+    items: [
+      {
+        tool: ApplyPatch,
+        section: ["tools", "apply_patch"],
+        failures: { ...PatchError.failures, ...failures("path_is_not_a_file", "path_is_not_a_folder", ...anyPath) }
       }
     ]
   },

@@ -132,9 +132,13 @@ const make = () => {
       if (to.relative !== from) files.delete(from)
       return { source: place(from), destination: to, replaced: change === "replaced" }
     }),
-    remove: Effect.fnUntraced(function* (path, { kinds, recursive }) {
+    remove: Effect.fnUntraced(function* (path, { expected, kinds, recursive }) {
       const key = yield* keyOf(path)
       if (key === ".") return yield* refuse("root_itself", path)
+      const bytes = files.get(key)?.bytes
+      if (expected !== undefined && (bytes === undefined || Fingerprint.ofBytes(bytes) !== expected.sha256)) {
+        return yield* refuse("changed_meanwhile", path)
+      }
       const kind = files.has(key) ? ("file" as const) : folders.has(key) ? ("folder" as const) : null
       if (kind === null || !kinds.includes(kind)) return { place: place(key), kind, count: 0 }
       const inside = below(key)

@@ -344,6 +344,22 @@ export const laws = (title: string, holding: Holding): void => {
       })
     )
 
+    it.live("removes a file only if it is the expected one, where one is", () =>
+      Effect.gen(function* () {
+        const files = yield* subject(holding)
+        FileZoo.addLinks(files)
+        files.put("a.txt", "one")
+        const { sha256 } = yield* files.save("b.txt", "two")
+        const remove = (path: string) =>
+          files.write.remove(path, { kinds: ["file"], recursive: false, expected: { sha256 } })
+        for (const path of ["a.txt", "links/file", "real", "nothing"]) {
+          assert.strictEqual(yield* refusal(remove(path)), "changed_meanwhile", path)
+        }
+        assert.isTrue(files.has("a.txt") && files.has("links/file"))
+        assert.strictEqual((yield* remove("b.txt")).count, 1)
+      }).pipe(Effect.scoped)
+    )
+
     it.live("removes what is named, never what a link leads to, and never the root", () =>
       Effect.gen(function* () {
         const files = yield* subject(holding)

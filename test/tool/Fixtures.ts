@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
 import * as ChannelsLive from "../../layers/channel/Channels.ts"
 import * as WorkspaceLive from "../../layers/file/Workspace.ts"
+import * as PatchFiles from "../../layers/patch/PatchFiles.ts"
 import * as SpillLive from "../../layers/spill/Spill.ts"
 import * as GrantsLive from "../../layers/tool/Grants.ts"
 import * as ToolCallsLive from "../../layers/tool/ToolCalls.ts"
@@ -60,7 +61,7 @@ const phone = Layer.effectDiscard(
   )
 )
 
-const files = Layer.provideMerge(WorkspaceLive.grants, WorkspaceLive.layer)
+const files = Layer.provideMerge(Layer.merge(WorkspaceLive.grants, PatchFiles.grants), WorkspaceLive.layer)
 
 /** The live pipeline and all below it. */
 export const pipeline = (settings: SettingsInput = {}) =>

@@ -7,13 +7,20 @@ import { catalogue } from "../../src/tools/Catalogue.ts"
 
 const names = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.name))
 
+const offByItself = new Set([
+  "tools.kv_memory",
+  "tools.file_storage",
+  "tools.apply_patch",
+  "tools.bash",
+  "tools.python_exec",
+  "tools.http_client"
+])
+
 /** What is off by itself, but for wait. */
 const off = catalogue.flatMap(({ items }) =>
   items.flatMap(({ section = [], tool }) => {
     const name = section.join(".")
-    return ["tools.kv_memory", "tools.file_storage", "tools.bash", "tools.python_exec", "tools.http_client"].includes(
-      name
-    )
+    return offByItself.has(name)
       ? [`${tool.name}: [${name}].enabled`]
       : []
   })

@@ -1,4 +1,5 @@
 import * as Key from "../Key.ts"
+import * as ApplyPatch from "./tools/ApplyPatch.ts"
 import * as Approval from "./tools/Approval.ts"
 import * as Bash from "./tools/Bash.ts"
 import * as Calculator from "./tools/Calculator.ts"
@@ -17,6 +18,7 @@ export const section = Key.key(
     wait: Wait.section,
     calculator: Calculator.section,
     file_storage: FileStorage.section,
+    apply_patch: ApplyPatch.section,
     bash: Bash.section,
     python_exec: PythonExec.section,
     kv_memory: KvMemory.section,
