@@ -67,7 +67,8 @@ export const make = (
     const kind = found === "other" ? "file" : found
     if (!kinds.includes(kind === "folder" ? "folder" : "file")) return { place, kind, count: 0 }
     const removal = { ...spot, name }
-    const count = kind === "folder" && recursive ? yield* removeTree(removal) : yield* Effect.as(removeOne(removal, expected), 1)
+    const count =
+      kind === "folder" && recursive ? yield* removeTree(removal) : yield* Effect.as(removeOne(removal, expected), 1)
     yield* Aside.flushFolder(spot.folder)
     return { place, kind, count }
   }, Effect.scoped)

@@ -29,7 +29,9 @@ export const make = Effect.fnUntraced(function* <R>(
   sources: PatchSources.Sources,
   leave: (path: string) => void
 ): Effect.fn.Return<void, PatchError | FileError, R> {
-  yield* Effect.forEach(changes.filter(removes), ({ path }) => isNoLink(files.reading, path, sources), { discard: true })
+  yield* Effect.forEach(changes.filter(removes), ({ path }) => isNoLink(files.reading, path, sources), {
+    discard: true
+  })
   // What goes, goes last: until then, all of it is somewhere.
   const ordered = [...changes.filter((change) => !removes(change)), ...changes.filter(removes)]
   const steps = yield* Effect.forEach(ordered, (change) => stepOf(files, change, sources))
@@ -50,7 +52,7 @@ const all = <R>(steps: ReadonlyArray<Step<R>>, leave: (path: string) => void): E
         }
         yield* step.tidy
         const left = yield* takenBack(made, leave)
-        return yield* Effect.mapError(exit, (error) => refused(step.path, error, left))
+        return yield* Effect.mapError(Effect.asVoid(exit), (error) => refused(step.path, error, left))
       }
     })
   )

@@ -32,9 +32,7 @@ export const read = Effect.fnUntraced(function* (
 const readOne = (reading: Workspace.Reading, path: string): Effect.Effect<Source, PatchError | FileError> =>
   reading.read(path, { most: PatchPlan.mostBytes }).pipe(
     Effect.flatMap(({ bytes, info, truncated }) =>
-      truncated
-        ? Effect.fail(tooLarge(path))
-        : Effect.succeed({ id: info.place.absolute, bytes, mode: info.mode })
+      truncated ? Effect.fail(tooLarge(path)) : Effect.succeed({ id: info.place.absolute, bytes, mode: info.mode })
     ),
     Effect.catchIf(isAbsent, () =>
       Effect.map(Effect.fromResult(FilePath.parse(path)), ({ absolute, names }) => ({

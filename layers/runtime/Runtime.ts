@@ -43,7 +43,10 @@ export const repositories = Held.layer.pipe(
 /** What tools, channels and extensions register with, before any conversation runs. */
 export const registries = Layer.mergeAll(EventBus.EventBus.layer, Channels.layer, Grants.layer, ToolRegistry.layer)
 
-/** The managed files, and the capabilities to work with them and with those that patches change. Needs the settings, the data directory and the registries. */
+/**
+ * The managed files, and the capabilities to work with them and with those that patches change. Needs the settings, the data
+ * directory and the registries.
+ */
 const files = Layer.provideMerge(Layer.merge(Workspace.grants, PatchFiles.grants), Workspace.layer)
 
 /**

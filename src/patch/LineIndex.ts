@@ -67,7 +67,10 @@ export const make = (lines: ReadonlyArray<string>, patterns: Iterable<string>, b
       const occurrences = at(level)
       const places = wanted.map((line) => occurrences.placesOf(line))
       budget.left -= wanted.length
-      const rarest = places.reduce((best, place, index) => (place.length < (places[best]?.length ?? 0) ? index : best), 0)
+      const rarest = places.reduce(
+        (best, place, index) => (place.length < (places[best]?.length ?? 0) ? index : best),
+        0
+      )
       const candidates = places[rarest] ?? []
       const found: Array<number> = []
       for (let next = firstAtLeast(candidates, from + rarest); next < candidates.length; next++) {

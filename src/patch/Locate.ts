@@ -19,7 +19,12 @@ export interface Located {
 
 /** What was looked for, as far as it stands in the patch. Lines of the file count from 1 here. */
 export type Missing =
-  | { readonly _tag: "Ambiguous"; readonly header: boolean; readonly lines: ReadonlyArray<number>; readonly more: boolean }
+  | {
+      readonly _tag: "Ambiguous"
+      readonly header: boolean
+      readonly lines: ReadonlyArray<number>
+      readonly more: boolean
+    }
   | { readonly _tag: "NotFound"; readonly header: boolean; readonly nearest?: Nearest; readonly before?: number }
   | { readonly _tag: "BehindPosition"; readonly position: number }
   | { readonly _tag: "TooComplex" }
@@ -53,7 +58,9 @@ export const locate = (
     const dropped = old.at(-1)?.text.trim() === "" ? old.slice(0, -1) : []
     if (dropped.length === 0 || !isNotFound(whole)) return whole
     const rest = search(index, hunk, dropped, start, count)
-    return isNotFound(rest) ? whole : Result.map(rest, (located) => ({ ...located, fuzz: located.fuzz ?? trailingBlank }))
+    return isNotFound(rest)
+      ? whole
+      : Result.map(rest, (located) => ({ ...located, fuzz: located.fuzz ?? trailingBlank }))
   })
   return budget.left < 0 ? Result.fail({ _tag: "TooComplex" }) : found
 }
@@ -79,7 +86,13 @@ const below = (
 ): Result.Result<Start, Missing> => {
   let start: Start = { from: position, next: position, anchored: false }
   for (const anchor of anchors) {
-    const found = search(index, noPlace, [{ kind: "context", text: anchor, line: 0 }], { ...start, from: start.next }, count)
+    const found = search(
+      index,
+      noPlace,
+      [{ kind: "context", text: anchor, line: 0 }],
+      { ...start, from: start.next },
+      count
+    )
     if (Result.isFailure(found)) return Result.fail(ofHeader(found.failure))
     const { at, fuzz = start.fuzz } = found.success
     start = { from: at, next: at + 1, anchored: true, ...(fuzz === undefined ? {} : { fuzz }) }

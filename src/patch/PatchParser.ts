@@ -33,7 +33,10 @@ const filled = (lines: ReadonlyArray<string>, from: number, to: number): readonl
 const heredoc = /^\s*(?:apply_patch\s+|cat\s+)?<<-?\s*(["']?)(\w+)\1\s*$/
 
 /** Without the lines of a here-document of a shell around it. */
-const unwrapped = (lines: ReadonlyArray<string>, [first, last]: readonly [number, number]): readonly [number, number] => {
+const unwrapped = (
+  lines: ReadonlyArray<string>,
+  [first, last]: readonly [number, number]
+): readonly [number, number] => {
   const word = heredoc.exec(lines[first] ?? "")?.[2]
   return word !== undefined && last > first && lines[last]?.trim() === word
     ? filled(lines, first + 1, last - 1)
@@ -143,7 +146,11 @@ class Reader {
       const kind = kindOf(this.current)
       if (this.current !== noNewline) {
         if (kind === undefined) {
-          return refuse(this.at, `Lines of a hunk begin with a space, + or -. Otherwise expected "@@", ${expectedHeaders}.`, where)
+          return refuse(
+            this.at,
+            `Lines of a hunk begin with a space, + or -. Otherwise expected "@@", ${expectedHeaders}.`,
+            where
+          )
         }
         lines.push({ kind, text: this.current.slice(1), line: this.at + 1 })
       }

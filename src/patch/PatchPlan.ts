@@ -255,7 +255,9 @@ const ended = (
   if (old === undefined || old.ending !== "") return made
   return made.map((line, at) => {
     if (at < made.length - 1) return line.ending === "" ? { ...line, ending: usual } : line
-    return preserve || line === old ? { ...line, ending: "" } : { ...line, ending: line.ending === "" ? usual : line.ending }
+    return preserve || line === old
+      ? { ...line, ending: "" }
+      : { ...line, ending: line.ending === "" ? usual : line.ending }
   })
 }
 

@@ -11,9 +11,15 @@ import { FileError } from "../../src/file/FileError.ts"
 import type { Reason } from "../../src/file/FileError.ts"
 import * as FilePath from "../../src/file/FilePath.ts"
 import * as Workspace from "../../src/file/Workspace.ts"
+import { FsPatch } from "../../src/patch/PatchFiles.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 
-const make = () => {
+export interface Files {
+  readonly reading: Workspace.Reading
+  readonly writing: Workspace.Writing<never>
+}
+
+export const make = (): Files => {
   const files = new Map<string, { readonly bytes: Uint8Array; readonly modifiedAt: number }>()
   const folders = new Set<string>(["."])
 
@@ -160,5 +166,6 @@ export const grants: Layer.Layer<never, never, Grants> = Layer.effectDiscard(
     const { reading, writing } = make()
     yield* register(Workspace.FsRead, () => Effect.succeed(reading))
     yield* register(Workspace.FsWrite, () => Effect.succeed(writing))
+    yield* register(FsPatch, () => Effect.succeed({ reading, writing }))
   })
 )

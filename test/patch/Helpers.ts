@@ -9,7 +9,8 @@ const encoder = new TextEncoder()
 
 export const bytes = (text: string): Uint8Array => encoder.encode(text)
 
-export const patch = (...lines: ReadonlyArray<string>): string => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n")
+export const patch = (...lines: ReadonlyArray<string>): string =>
+  ["*** Begin Patch", ...lines, "*** End Patch"].join("\n")
 
 export const plan = (
   text: string,

@@ -147,13 +147,19 @@ describe("a patch", () => {
       const update = (path: string) => zoo.apply(patch(`*** Update File: ${path}`, "@@", "-inside", "+new"))
       yield* update("links/file")
       assert.strictEqual(zoo.text("real/file.txt"), "new")
-      assert.strictEqual((yield* Effect.flip(zoo.apply(patch("*** Delete File: links/file")))).code, "apply_patch:is_link")
+      assert.strictEqual(
+        (yield* Effect.flip(zoo.apply(patch("*** Delete File: links/file")))).code,
+        "apply_patch:is_link"
+      )
       yield* zoo.apply(patch("*** Update File: links/folder/file.txt", "*** Move to: moved.txt"))
       assert.strictEqual(zoo.text("moved.txt"), "new")
       for (const path of ["links/out/secret.txt", "links/out-file", "../outside/secret.txt", "links/top/etc/passwd"]) {
         assert.strictEqual((yield* Effect.flip(update(path))).code, "file:outside_root", path)
       }
-      assert.strictEqual((yield* Effect.flip(zoo.apply(patch("*** Add File: ../outside/new", "+x")))).code, "file:outside_root")
+      assert.strictEqual(
+        (yield* Effect.flip(zoo.apply(patch("*** Add File: ../outside/new", "+x")))).code,
+        "file:outside_root"
+      )
       assert.isTrue(FileZoo.isUntouched(zoo))
     })
   )
@@ -162,8 +168,15 @@ describe("a patch", () => {
     Effect.gen(function* () {
       const zoo = yield* start()
       FileZoo.addLinks(zoo)
-      const section = (path: string, old: string, now: string) => [`*** Update File: ${path}`, "@@", `-${old}`, `+${now}`]
-      yield* zoo.apply(patch(...section("links/file", "inside", "one"), ...section("real/../real/file.txt", "one", "two")))
+      const section = (path: string, old: string, now: string) => [
+        `*** Update File: ${path}`,
+        "@@",
+        `-${old}`,
+        `+${now}`
+      ]
+      yield* zoo.apply(
+        patch(...section("links/file", "inside", "one"), ...section("real/../real/file.txt", "one", "two"))
+      )
       assert.strictEqual(zoo.text("real/file.txt"), "two")
     })
   )
@@ -205,7 +218,9 @@ describe("the time of a patch", () => {
       )
       for (const name of ["a.txt", "b.txt", "c.txt"]) zoo.put(name, "x\n")
       const section = (name: string) => [`*** Update File: ${name}`, "@@", "-x", "+y"]
-      const fiber = yield* Effect.forkChild(zoo.apply(patch(...section("a.txt"), ...section("b.txt"), ...section("c.txt"))))
+      const fiber = yield* Effect.forkChild(
+        zoo.apply(patch(...section("a.txt"), ...section("b.txt"), ...section("c.txt")))
+      )
       yield* Deferred.await(second)
       const interrupted = yield* Effect.forkChild(Fiber.interrupt(fiber))
       yield* TestClock.adjust("1 second")

@@ -51,7 +51,11 @@ describe("a patch", () => {
   it("may be wrapped in a here-document, have blank lines around it, and lines that end as on Windows", () => {
     for (const word of ["<<EOF", "<<'EOF'", '<<"EOF"', "apply_patch <<'EOF'", "cat <<EOF"]) {
       const shifted = sections(`\n${word}\n${whole}\nEOF\n\n`)
-      assert.deepStrictEqual(shifted.map(({ line }) => line), [4, 7, 8], word)
+      assert.deepStrictEqual(
+        shifted.map(({ line }) => line),
+        [4, 7, 8],
+        word
+      )
     }
     assert.deepStrictEqual(sections(whole.replaceAll("\n", "\r\n")), sections(whole))
   })
@@ -72,11 +76,15 @@ describe("a patch", () => {
   it("has hunks that blank lines part, and the first of which may do without a header", () => {
     const [section] = sections(patch("*** Update File: f", "-a", "", "@@", "-b", "", "", "*** Delete File: g"))
     const hunks = section?._tag === "Update" ? section.hunks : []
-    assert.deepStrictEqual(hunks.map(({ lines }) => lines.map(({ text }) => text)), [["a"], ["b"]])
+    assert.deepStrictEqual(
+      hunks.map(({ lines }) => lines.map(({ text }) => text)),
+      [["a"], ["b"]]
+    )
   })
 
   it("is rejected when nothing is in it", () => {
-    for (const text of ["", " \n", patch(), patch("", " ")]) assert.strictEqual(failure(text).reason, "empty_patch", text)
+    for (const text of ["", " \n", patch(), patch("", " ")])
+      assert.strictEqual(failure(text).reason, "empty_patch", text)
   })
 
   it("names the line, the hunk and the file of what is wrong", () => {

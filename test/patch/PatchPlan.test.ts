@@ -8,9 +8,9 @@ const failed = (...given: Parameters<typeof plan>) => {
   const result = plan(...given)
   return Result.isFailure(result) ? result.failure : assert.fail("it was planned")
 }
-const letters = (made: PatchPlan.Plan) =>
-  made.changes.map(({ letter, path }) => `${letter ?? "-"} ${path}`)
-const decode = (content: Uint8Array | undefined) => (content === undefined ? undefined : new TextDecoder().decode(content))
+const letters = (made: PatchPlan.Plan) => made.changes.map(({ letter, path }) => `${letter ?? "-"} ${path}`)
+const decode = (content: Uint8Array | undefined) =>
+  content === undefined ? undefined : new TextDecoder().decode(content)
 
 describe("where a hunk belongs", () => {
   it("is behind the hunk before, each once", () => {
@@ -25,15 +25,23 @@ describe("where a hunk belongs", () => {
     assert.include(error.message, "3 times: on lines 1, 3, 4")
     assert.include(error.message, 'Line 3 of the patch, hunk 1, "f"')
     // Overlapping.
-    assert.include(failed(patch("*** Update File: f", "@@", "-x", "-x", "+y"), { f: "x\nx\nx\n" }).message, "2 times: on lines 1, 2")
+    assert.include(
+      failed(patch("*** Update File: f", "@@", "-x", "-x", "+y"), { f: "x\nx\nx\n" }).message,
+      "2 times: on lines 1, 2"
+    )
     const many = failed(patch("*** Update File: f", "@@", "-x"), { f: "x\n".repeat(100) })
     assert.include(many.message, "more than 10 times")
   })
 
   it("F153 is refused when they are not there, with the place that is nearest and none of the content", () => {
-    const error = failed(patch("*** Update File: f", "@@", " one", " secret", "-three"), { f: "zero\none\nsecret\nfour\n" })
+    const error = failed(patch("*** Update File: f", "@@", " one", " secret", "-three"), {
+      f: "zero\none\nsecret\nfour\n"
+    })
     assert.strictEqual(error.code, "apply_patch:hunk_not_found")
-    assert.include(error.message, "From line 2 of the file on 2 of them agree; line 6 of the patch is the first that does not")
+    assert.include(
+      error.message,
+      "From line 2 of the file on 2 of them agree; line 6 of the patch is the first that does not"
+    )
     assert.notInclude(error.message, "secret")
   })
 
@@ -47,7 +55,11 @@ describe("where a hunk belongs", () => {
       const made = planned(patch("*** Update File: f", "@@", old, "+new"), { f: `top\n${line}end\n` })
       assert.strictEqual(decode(made.changes[0]?.after), "top\nnew\nend\n")
       assert.deepStrictEqual(made.fuzzy, [{ path: "f", hunk: 1, line: 2, ignored }])
-      assert.deepStrictEqual(update(`top\n${line}mid\n${line}`, ["@@", old]), { reason: "ambiguous_hunk", line: 3, hunk: 1 })
+      assert.deepStrictEqual(update(`top\n${line}mid\n${line}`, ["@@", old]), {
+        reason: "ambiguous_hunk",
+        line: 3,
+        hunk: 1
+      })
     }
     // What is the same exactly goes before what is alike.
     assert.strictEqual(update("a \na\n", ["@@", "-a", "+b"]), "a \nb\n")
@@ -60,7 +72,10 @@ describe("where a hunk belongs", () => {
   it("is the first place below a line that is named, which must be there once", () => {
     const text = "def a():\n  x\n  y\ndef b():\n  x\n  x\n"
     assert.strictEqual(update(text, ["@@ def b():", "-  x", "+  z"]), "def a():\n  x\n  y\ndef b():\n  z\n  x\n")
-    assert.strictEqual(update(text, ["@@ def b():", " def b():", "-  x", "+  z"]), "def a():\n  x\n  y\ndef b():\n  z\n  x\n")
+    assert.strictEqual(
+      update(text, ["@@ def b():", " def b():", "-  x", "+  z"]),
+      "def a():\n  x\n  y\ndef b():\n  z\n  x\n"
+    )
     assert.deepStrictEqual(update(text, ["@@   x", "-  x"]), { reason: "ambiguous_hunk", line: 3, hunk: 1 })
     assert.deepStrictEqual(update(text, ["@@ def c():", "-  x"]), { reason: "hunk_not_found", line: 3, hunk: 1 })
   })
@@ -81,7 +96,11 @@ describe("where a hunk belongs", () => {
   it("is the end of the file where the patch says so", () => {
     assert.strictEqual(update("x\na\nx\n", ["@@", "-x", "+y", "*** End of File"]), "x\na\ny\n")
     assert.strictEqual(update("x\na\n", ["@@", "+y", "*** End of File"]), "x\na\ny\n")
-    assert.deepStrictEqual(update("x\na\n", ["@@", "-x", "*** End of File"]), { reason: "hunk_not_found", line: 3, hunk: 1 })
+    assert.deepStrictEqual(update("x\na\n", ["@@", "-x", "*** End of File"]), {
+      reason: "hunk_not_found",
+      line: 3,
+      hunk: 1
+    })
   })
 
   it("is where the hunk before ended, or the header says, for lines that only come", () => {
@@ -90,7 +109,11 @@ describe("where a hunk belongs", () => {
     assert.strictEqual(update("a\nb\nc\n", ["@@ -2,0 +3 @@", "+x"]), "a\nb\nx\nc\n")
     assert.strictEqual(update("a\nb\nc\n", ["@@ -2 +2,2 @@", "+x"]), "a\nx\nb\nc\n")
     assert.strictEqual(update("", ["@@", "+x"]), "x\n")
-    assert.deepStrictEqual(update("a\nb\n", ["@@", " b", "@@ -1,0 +1 @@", "+x"]), { reason: "hunk_not_found", line: 5, hunk: 2 })
+    assert.deepStrictEqual(update("a\nb\n", ["@@", " b", "@@ -1,0 +1 @@", "+x"]), {
+      reason: "hunk_not_found",
+      line: 5,
+      hunk: 2
+    })
   })
 
   it("does without a blank line at its end that the file does not have", () => {
@@ -120,8 +143,13 @@ describe("F111 what is not changed stays byte for byte", () => {
     const utf16 = Buffer.from("\ufeffa\nb\n", "utf16le")
     const made = planned(patch("*** Update File: f", ...change), { f: utf16 })
     assert.deepStrictEqual(Buffer.from(made.changes[0]?.after ?? []), Buffer.from("\ufeffa\nB1\nB2\n", "utf16le"))
-    const swapped = planned(patch("*** Update File: f", ...change), { f: Buffer.from("\ufeffa\nb\n", "utf16le").swap16() })
-    assert.deepStrictEqual(Buffer.from(swapped.changes[0]?.after ?? []).swap16(), Buffer.from("\ufeffa\nB1\nB2\n", "utf16le"))
+    const swapped = planned(patch("*** Update File: f", ...change), {
+      f: Buffer.from("\ufeffa\nb\n", "utf16le").swap16()
+    })
+    assert.deepStrictEqual(
+      Buffer.from(swapped.changes[0]?.after ?? []).swap16(),
+      Buffer.from("\ufeffa\nB1\nB2\n", "utf16le")
+    )
   })
 
   it("with or without a line break at the end", () => {
@@ -138,7 +166,10 @@ describe("F111 what is not changed stays byte for byte", () => {
     const error = failed(patch("*** Update File: f", "@@", "-a"), { f: Buffer.from("caf\u00e9 au lait\n", "latin1") })
     assert.strictEqual(error.code, "apply_patch:not_text")
     assert.include(error.message, "Latin-1")
-    assert.strictEqual(failed(patch("*** Update File: f", "@@", "-a"), { f: "a\nb\0b and much more\n" }).reason, "not_text")
+    assert.strictEqual(
+      failed(patch("*** Update File: f", "@@", "-a"), { f: "a\nb\0b and much more\n" }).reason,
+      "not_text"
+    )
   })
 })
 
@@ -171,7 +202,18 @@ describe("files", () => {
 
   it("are seen by later sections as earlier ones have made them", () => {
     const twice = planned(
-      patch("*** Update File: f", "@@", "-a", "+b", "*** Update File: f", "@@", "-b", "+c", "*** Update File: f", "*** Move to: g"),
+      patch(
+        "*** Update File: f",
+        "@@",
+        "-a",
+        "+b",
+        "*** Update File: f",
+        "@@",
+        "-b",
+        "+c",
+        "*** Update File: f",
+        "*** Move to: g"
+      ),
       { f: "a\n" }
     )
     assert.deepStrictEqual(letters(twice), ["- f", "M g"])
@@ -181,14 +223,20 @@ describe("files", () => {
     assert.deepStrictEqual(letters(fresh), ["A g"])
     const swapped = planned(patch("*** Delete File: g", "*** Update File: f", "*** Move to: g"), { f: "a\n", g: "b\n" })
     assert.deepStrictEqual(letters(swapped), ["M g", "- f"])
-    assert.strictEqual(failed(patch("*** Delete File: f", "*** Update File: f", "@@", "-a"), { f: "a\n" }).reason, "file_not_found")
+    assert.strictEqual(
+      failed(patch("*** Delete File: f", "*** Update File: f", "@@", "-a"), { f: "a\n" }).reason,
+      "file_not_found"
+    )
   })
 
   it("are refused where the patch cannot be meant", () => {
     assert.strictEqual(failed(patch("*** Delete File: f")).reason, "file_not_found")
     assert.strictEqual(failed(patch("*** Update File: f", "@@", "-a")).reason, "file_not_found")
     assert.strictEqual(failed(patch("*** Add File: f"), { f: "a\n" }).reason, "empty_content")
-    assert.strictEqual(failed(patch("*** Update File: f", "*** Move to: g"), { f: "a\n", g: "b\n" }).reason, "target_exists")
+    assert.strictEqual(
+      failed(patch("*** Update File: f", "*** Move to: g"), { f: "a\n", g: "b\n" }).reason,
+      "target_exists"
+    )
     assert.strictEqual(failed(patch("*** Update File: f", "@@", " a"), { f: "a\n" }).reason, "no_change")
   })
 })
@@ -199,13 +247,19 @@ describe("large files", () => {
 
   it("take a patch of hundreds of hunks", () => {
     const lines = Array.from({ length: 100_000 }, (_, at) => `line ${at}`)
-    const made = planned(hunks(500, (at) => [` line ${at * 200}`, `-line ${at * 200 + 1}`, "+changed"]), { f: lines.join("\n") })
+    const made = planned(
+      hunks(500, (at) => [` line ${at * 200}`, `-line ${at * 200 + 1}`, "+changed"]),
+      { f: lines.join("\n") }
+    )
     assert.strictEqual(decode(made.changes[0]?.after)?.split("changed").length, 501)
   })
 
   it("of lines that repeat are searched in a time that is bounded, or refused", () => {
     const same = "a\n".repeat(100_000)
-    assert.strictEqual(failed(patch("*** Update File: f", "@@", ...Array.from({ length: 60_000 }, () => "-a")), { f: same }).reason, "ambiguous_hunk")
+    assert.strictEqual(
+      failed(patch("*** Update File: f", "@@", ...Array.from({ length: 60_000 }, () => "-a")), { f: same }).reason,
+      "ambiguous_hunk"
+    )
     const almost = `${"a\n".repeat(99_999)}b\n`
     assert.deepStrictEqual(
       update(almost, ["@@", ...Array.from({ length: 60_000 }, () => "-a"), "-b", "+c"]),
@@ -218,7 +272,10 @@ describe("large files", () => {
   })
 
   it("beyond the limits are refused", () => {
-    assert.strictEqual(failed(patch("*** Update File: f", "@@", "-a"), { f: "\n".repeat(PatchPlan.mostLines + 1) }).reason, "file_too_large")
+    assert.strictEqual(
+      failed(patch("*** Update File: f", "@@", "-a"), { f: "\n".repeat(PatchPlan.mostLines + 1) }).reason,
+      "file_too_large"
+    )
     assert.strictEqual(
       failed(patch("*** Update File: f", "@@", "-a"), { f: new Uint8Array(PatchPlan.mostBytes + 1).fill(65) }).reason,
       "file_too_large"

@@ -6,7 +6,24 @@ import * as Schema from "effect/Schema"
 import { patch, plan } from "./Helpers.ts"
 
 /** Few, so that they repeat, alike, and like the words of the format. */
-const Text = Schema.Literals(["", "a", "a", "b", " a", "a ", "\ta", "\u201ca\u201d", '"a"', "\u00e9", "-a", "+a", " ", "@@", "*** End Patch", "c\rd"])
+const Text = Schema.Literals([
+  "",
+  "a",
+  "a",
+  "b",
+  " a",
+  "a ",
+  "\ta",
+  "\u201ca\u201d",
+  '"a"',
+  "\u00e9",
+  "-a",
+  "+a",
+  " ",
+  "@@",
+  "*** End Patch",
+  "c\rd"
+])
 
 const Line = Schema.Struct({ text: Text, pair: Schema.Boolean })
 
@@ -102,7 +119,10 @@ it.prop(
     }
     for (const { add, keep } of story.stretches) {
       stays(keep, false)
-      assert.deepStrictEqual(lines.slice(at, at + add.length).map((line) => line.replace(/\r?\n$/, "")), add)
+      assert.deepStrictEqual(
+        lines.slice(at, at + add.length).map((line) => line.replace(/\r?\n$/, "")),
+        add
+      )
       at += add.length
     }
     stays(story.rest, true)

@@ -20,9 +20,7 @@ const offByItself = new Set([
 const off = catalogue.flatMap(({ items }) =>
   items.flatMap(({ section = [], tool }) => {
     const name = section.join(".")
-    return offByItself.has(name)
-      ? [`${tool.name}: [${name}].enabled`]
-      : []
+    return offByItself.has(name) ? [`${tool.name}: [${name}].enabled`] : []
   })
 )
 
