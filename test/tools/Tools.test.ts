@@ -26,6 +26,7 @@ import * as TestMemory from "./TestMemory.ts"
 const everyTool = {
   tools: {
     wait: { enabled: true },
+    apply_patch: { enabled: true },
     file_storage: { enabled: true },
     bash: { enabled: true },
     python_exec: { enabled: true },
