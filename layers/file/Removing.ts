@@ -10,6 +10,7 @@ import * as Changes from "./Changes.ts"
 import * as NodeFiles from "./NodeFiles.ts"
 import * as Reading from "./Reading.ts"
 import { about } from "./Refusals.ts"
+import * as States from "./States.ts"
 import * as Walk from "./Walk.ts"
 
 export const make = (
@@ -96,7 +97,7 @@ const mustHold = Effect.fnUntraced(function* (
   sha256: string
 ): Effect.fn.Return<void, FileError> {
   const now = yield* Walk.lookAgain(spot)
-  if (now.stats?.isFile() !== true || (yield* Changes.hashOf(root, now)) !== sha256) return yield* changed(spot.asked)
+  if (now.stats?.isFile() !== true || (yield* States.hashOf(root, now)) !== sha256) return yield* changed(spot.asked)
 })
 
 const changed = (path: string) =>

@@ -1,6 +1,8 @@
 /** Writes down each call that acts outside and cannot be taken back: before it runs, and how it ended. */
 import * as Effect from "effect/Effect"
+import { FsRead, FsWrite } from "../../src/file/Workspace.ts"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
+import { FsPatch } from "../../src/patch/PatchFiles.ts"
 import type { StorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Display from "../../src/tool/Display.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
@@ -11,8 +13,14 @@ import type { Invocation, Stage } from "./Invocation.ts"
 export const make =
   (ledger: Ledger["Service"]): Stage =>
   (invocation, inner) =>
-    // What is always safe to do again has no effect outside, and changes of files are written down by the files themselves.
-    invocation.registration.tool.replay === "unknown" ? recorded(ledger, invocation, inner) : inner
+    mayActOutside(invocation.registration.tool) ? recorded(ledger, invocation, inner) : inner
+
+/** What is always safe to do again has no effect outside, and changes of files are written down by the files themselves. */
+const mayActOutside = ({ capabilities, replay }: Tool.Any): boolean =>
+  replay === "unknown" &&
+  (capabilities.length === 0 || !capabilities.every(({ capability }) => ofFiles.has(capability)))
+
+const ofFiles: ReadonlySet<string> = new Set([FsRead, FsWrite, FsPatch].map(({ capability }) => capability))
 
 const recorded = Effect.fnUntraced(function* (
   ledger: Ledger["Service"],
