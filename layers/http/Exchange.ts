@@ -36,7 +36,7 @@ export const exchange = (socket: Net.Socket, sent: Sent, path: string): Effect.E
           signal,
           onInfo: () => {
             interim += 1
-            if (interim > mostInterim) socket.destroy(new TooManyResponses())
+            if (interim > mostInterim) socket.destroy(tooManyResponses())
           }
         }),
       catch: brokenBy
@@ -70,15 +70,15 @@ export const tunnel = (
     return socket
   })
 
-/** More interim responses than anybody needs. */
-class TooManyResponses extends Error {
-  override readonly name = "HeadersOverflowError"
-}
+/** More interim responses than anybody needs, told as undici tells of too many headers. */
+const tooManyResponses = () => Object.assign(new Error("too many interim responses"), { name: overflow })
+
+const overflow = "HeadersOverflowError"
 
 /** What an error while a response is read means. By its name, so that undici is loaded by the first request only. */
 export const brokenBy = (error: unknown): Broken => {
   const name = error instanceof Error ? error.name : ""
-  if (name === "HeadersOverflowError") return "headers_too_large"
+  if (name === overflow) return "headers_too_large"
   return name === "HTTPParserError" || name === "ResponseContentLengthMismatchError"
     ? "invalid_response"
     : "connection_lost"

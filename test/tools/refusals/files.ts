@@ -45,6 +45,7 @@ const infoOf = (path: string, bytes: number): Workspace.Info => ({
 const reading: Workspace.Reading = {
   root: Effect.succeed("/memory"),
   info: refuse,
+  state: refuse,
   open: (path) =>
     path === "binary"
       ? Effect.succeed({
