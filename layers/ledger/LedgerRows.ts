@@ -92,6 +92,6 @@ export const undoable = (sql: SqlClient.SqlClient, threadId: Ids.ThreadId) =>
     ([row]) => row?.turnId ?? null
   )
 
-/** Marks the changes of files of a turn up to one of them as taken back, those that touch no path that was left alone. */
+/** Marks changes of files as taken back. */
 export const markUndone = (sql: SqlClient.SqlClient, ords: ReadonlyArray<number>) =>
   ords.length === 0 ? Effect.void : sql`UPDATE side_effects SET state = 'undone' WHERE ord IN ${sql.in(ords)}`

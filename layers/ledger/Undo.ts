@@ -107,11 +107,23 @@ const make = Effect.gen(function* () {
     if (noted !== undefined) yield* events.publish({ _tag: "EntriesCommitted", threadId, seq: noted.seq })
   })
 
+  /** The newest turn whose changes of files come to something: those that come to nothing are as good as taken back. */
+  const newest = Effect.fnUntraced(function* (threadId: Ids.ThreadId) {
+    for (;;) {
+      const turnId = yield* ledger.undoable(threadId)
+      if (turnId === null || (yield* isRunning(turnId))) return turnId
+      const changes = (yield* ledger.ofTurn(threadId, turnId, mostOfTurn)).filter(isChange)
+      if (NetChange.of(changes).length > 0) return turnId
+      const ords = changes.map(({ ord }) => ord)
+      yield* Defects.orUnavailable(LedgerRows.markUndone(sql, ords))
+    }
+  })
+
   const undo = Effect.fn("Undo.undo")(function* (
     threadId: Ids.ThreadId,
     { dryRun, turnId: asked }: { readonly turnId?: Ids.TurnId | undefined; readonly dryRun: boolean }
   ) {
-    const turnId = asked ?? (yield* ledger.undoable(threadId))
+    const turnId = asked ?? (yield* newest(threadId))
     if (turnId === null) return yield* new Undo.NothingToUndo({ turnId, irreversible: [] })
     if (yield* isRunning(turnId)) return yield* new Undo.TurnStillRuns({ turnId })
     const effects = yield* ledger.ofTurn(threadId, turnId, mostOfTurn)

@@ -46,9 +46,9 @@ export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingT
 }) {
   readonly code = "undo:nothing_to_undo"
   override get message() {
-    const what = this.turnId === null ? "No turn of this thread" : `The turn ${this.turnId}`
+    const what = this.turnId === null ? "No turn of this thread has" : `The turn ${this.turnId} has no`
     const rest = this.irreversible.length === 0 ? "" : ` What cannot be undone: ${this.irreversible.join("; ")}.`
-    return `${what} has changes of files that can be undone.${rest}`
+    return `${what} changes of files that can be undone.${rest}`
   }
 }
 

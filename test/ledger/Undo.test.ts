@@ -216,6 +216,20 @@ describe("undo", () => {
   )
 
   test(
+    "goes past a turn whose changes come to nothing",
+    turns([["work", { lines: "write a.txt agent" }]], [["work", { lines: "write b.txt gone\ndelete b.txt" }]]),
+    Effect.gen(function* () {
+      const root = yield* files
+      const troupe = yield* TestRuntime
+      const { entries, threadId } = yield* troupe.say("one")
+      yield* troupe.say("two")
+      const report = yield* (yield* Undo).undo(threadId, { dryRun: false })
+      assert.strictEqual(report.turnId, turnIn(entries))
+      assert.deepStrictEqual(tree(root), {})
+    })
+  )
+
+  test(
     "is told to the model in the next turn, and stands in the log",
     turns([["work", { lines: "write a.txt agent" }]], [["fire", { at: "will" }]]),
     Effect.gen(function* () {
@@ -245,6 +259,7 @@ describe("undo", () => {
       const turnId = turnIn(entries)
       const nothing = yield* Effect.flip((yield* Undo).undo(threadId, { turnId, dryRun: false }))
       assert.deepInclude(nothing, { _tag: "NothingToUndo", irreversible: ["`fire` at=will", "`fire` at=nothing"] })
+      assert.include(nothing.message, `The turn ${turnId} has no changes of files that can be undone. What cannot`)
       const effects = yield* (yield* Ledger).ofTurn(threadId, turnId, 10)
       assert.deepStrictEqual(
         effects.map((effect) => (effect._tag === "CallMade" ? [effect.tool, effect.state] : [])),
