@@ -5,7 +5,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { Channels, Conversations, Settings, Threads } from "troupe"
+import { Channels, Conversations, KnownSecrets, Settings, Threads } from "troupe"
 import { Database, DataDirectory, Environment, Runtime } from "troupe/layers"
 import * as OwnModel from "./OwnModel.ts"
 import * as StockTool from "./StockTool.ts"
@@ -36,6 +36,7 @@ const runtime = Runtime.conversations.pipe(
   Layer.provideMerge(Layer.mergeAll(Runtime.repositories, Runtime.registries, OwnModel.layer)),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(DataDirectory.layerLocked),
+  Layer.provideMerge(KnownSecrets.KnownSecrets.layerSettings),
   Layer.provideMerge(Layer.mergeAll(settings, Environment.layer, NodeServices.layer))
 )
 

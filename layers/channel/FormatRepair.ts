@@ -8,6 +8,7 @@ import * as Settings from "../../src/config/Settings.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
 import * as Providers from "../../src/model/Providers.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import * as ModelStep from "../turn/ModelStep.ts"
 
@@ -16,6 +17,7 @@ const timeout = "1 minute"
 
 const make = Effect.gen(function* () {
   const models = yield* Models
+  const secrets = yield* KnownSecrets
   const { llm } = yield* Settings.Settings
 
   const ask = Effect.fnUntraced(function* (unreadable: Unreadable) {
@@ -25,6 +27,7 @@ const make = Effect.gen(function* () {
     const response = yield* ModelStep.ask({
       model,
       prompt: question(unreadable),
+      secrets,
       tools: [],
       cacheKey: `${unreadable.threadId}:format-repair`,
       retries: llm.retry_attempts,

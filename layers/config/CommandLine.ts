@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 
@@ -13,13 +14,15 @@ export interface Place {
   readonly dataDir?: string | undefined
 }
 
-/** All settings, all of them checked: for the daemon, and for looking at them. */
+/** All settings, all of them checked, and the secrets in them: for the daemon, and for looking at them. */
 export const layer = (place: Place) =>
-  Layer.effectContext(
-    Effect.gen(function* () {
-      const { settings, source } = yield* ConfigFile.load({ path: place.config })
-      return Context.make(Settings, over(settings, place)).pipe(Context.add(ConfigSource, source))
-    })
+  Layer.unwrap(
+    Effect.map(ConfigFile.load({ path: place.config }), ({ secrets, settings, source }) =>
+      Layer.merge(
+        Layer.succeedContext(Context.make(Settings, over(settings, place)).pipe(Context.add(ConfigSource, source))),
+        KnownSecrets.layer(secrets)
+      )
+    )
   )
 
 /** For the commands beside the daemon: only what they need, and nothing else is looked at. */

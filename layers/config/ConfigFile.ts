@@ -11,6 +11,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
 import * as ClientSettings from "../../src/config/ClientSettings.ts"
 import { ConfigError } from "../../src/config/ConfigError.ts"
 import type { Problem } from "../../src/config/ConfigError.ts"
@@ -21,6 +22,7 @@ import type * as Decode from "../../src/config/Decode.ts"
 import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as KnownSecrets from "../../src/secret/KnownSecrets.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as RegularFile from "../storage/RegularFile.ts"
 import * as Toml from "./Toml.ts"
@@ -30,6 +32,8 @@ import * as Utf8 from "../Utf8.ts"
 export interface Loaded {
   readonly settings: Settings.SettingsValue
   readonly source: Source
+  /** Whatever of the settings must not be seen again, and the variables they were made from whose names say so. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 export interface Options {
@@ -65,7 +69,8 @@ export const loadForClient = Effect.fn("ConfigFile.loadForClient")(function* (op
   const source = yield* locate(options)
   if (source._tag === "Defaults") return yield* ClientSettings.decode({}, { source: "defaults" })
   const document = ClientSettings.part(yield* parse(yield* read(source.path), source.path))
-  return yield* ClientSettings.decode(...(yield* expand(document, source.path)))
+  const expanded = yield* expand(document, source.path)
+  return yield* ClientSettings.decode(expanded.document, expanded.options)
 })
 
 /** Finds, reads and checks the settings. */
@@ -73,9 +78,14 @@ export const load = Effect.fn("ConfigFile.load")(function* (
   options: Options = {}
 ): Effect.fn.Return<Loaded, ConfigError, Environment | FileSystem.FileSystem | Path.Path> {
   const source = yield* locate(options)
-  if (source._tag === "Defaults") return { settings: Settings.Settings.defaults, source }
-  const text = yield* read(source.path)
-  return { settings: yield* fromText(text, source.path), source }
+  if (source._tag === "Defaults") return { settings: Settings.Settings.defaults, source, secrets: [] }
+  const {
+    document,
+    options: decoding,
+    secrets
+  } = yield* expand(yield* parse(yield* read(source.path), source.path), source.path)
+  const settings = yield* Settings.decode(document, decoding)
+  return { settings, source, secrets: [...KnownSecrets.secretsIn(settings), ...secrets] }
 })
 
 /** The settings that a TOML text gives, with the environment filled in. `source` names the text in errors. */
@@ -83,7 +93,8 @@ export const fromText = Effect.fn("ConfigFile.fromText")(function* (
   text: string,
   source: string
 ): Effect.fn.Return<Settings.SettingsValue, ConfigError, Environment> {
-  return yield* Settings.decode(...(yield* expand(yield* parse(text, source), source)))
+  const { document, options } = yield* expand(yield* parse(text, source), source)
+  return yield* Settings.decode(document, options)
 })
 
 /** `Settings` and `ConfigSource` from the settings file. */
@@ -136,17 +147,29 @@ const read = Effect.fnUntraced(function* (file: string) {
 
 const parse = (text: string, source: string) => Effect.mapError(Toml.parse(text), (problem) => failure(source, problem))
 
-/** A document with the environment filled in, and what decoding it must know. */
+/** A document with the environment filled in. */
+interface Filled {
+  readonly document: unknown
+  /** What decoding it must know. */
+  readonly options: Decode.Options
+  /** The values of variables whose names say that they are secret, wherever in the document they ended up. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
 const expand = Effect.fnUntraced(function* (
   written: unknown,
   source: string
-): Effect.fn.Return<readonly [unknown, Decode.Options], ConfigError, Environment> {
+): Effect.fn.Return<Filled, ConfigError, Environment> {
   const shallow = Document.shallow(written)
-  const { document, findings, origin } = Expansion.expand(
-    shallow.document,
-    yield* lookup(Expansion.variables(shallow.document))
-  )
-  return [document, { source, findings: [...shallow.findings, ...findings], origin }]
+  const variables = yield* lookup(Expansion.variables(shallow.document))
+  const { document, findings, origin } = Expansion.expand(shallow.document, variables)
+  return {
+    document,
+    options: { source, findings: [...shallow.findings, ...findings], origin },
+    secrets: Array.from(variables).flatMap(([name, value]) =>
+      KnownSecrets.isSecretVariable(name) ? [Redacted.make(value)] : []
+    )
+  }
 })
 
 const unreadable = (error: Effect.Error<ReturnType<typeof RegularFile.read>>): Problem => {

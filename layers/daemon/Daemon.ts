@@ -12,10 +12,7 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeDns from "@effect/platform-node/NodeDns"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Settings } from "../../src/config/Settings.ts"
-import * as Redactor from "../../src/observability/Redactor.ts"
 import type * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
@@ -90,9 +87,6 @@ const foundation = (options: Surroundings) =>
     Layer.provideMerge(Log.layer({ terminal: options.terminalLog })),
     Layer.provideMerge(DataDirectory.layerLocked),
     Layer.provideMerge(Log.layerTerminal({ terminal: options.terminalLog })),
-    Layer.provideMerge(redactor),
     Layer.provideMerge(CommandLine.layer(options)),
     Layer.provideMerge(Layer.mergeAll(Environment.layer, NodeServices.layer, NodeCrypto.layer))
   )
-
-const redactor = Layer.unwrap(Effect.map(Settings, (settings) => Redactor.Redactor.layer(Redactor.secretsIn(settings))))

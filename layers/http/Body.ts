@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { OutboundError, Reason } from "../../src/http/Outbound.ts"
 import * as OutboundMetrics from "../../src/http/OutboundMetrics.ts"
+import type * as Masking from "../../src/secret/Masking.ts"
 import * as Decompression from "./Decompression.ts"
 import * as Exchange from "./Exchange.ts"
 import * as Sockets from "./Sockets.ts"
@@ -52,3 +53,16 @@ export const stream = (
     )
   )
 }
+
+/** The same body with the secrets of this process masked, before anybody counts or cuts it. */
+export const masked = (
+  body: Stream.Stream<Uint8Array, OutboundError>,
+  mask: () => Masking.Masking<Uint8Array>
+): Stream.Stream<Uint8Array, OutboundError> =>
+  Stream.suspend(() => {
+    const masking = mask()
+    return Stream.map(body, masking.take).pipe(
+      Stream.concat(Stream.fromEffect(Effect.sync(() => masking.rest({ cut: true })))),
+      Stream.filter(({ length }) => length > 0)
+    )
+  })

@@ -14,7 +14,7 @@ import * as Outbound from "../../src/http/Outbound.ts"
 import * as OutboundMetrics from "../../src/http/OutboundMetrics.ts"
 import * as Reach from "../../src/http/Reach.ts"
 import * as Redirect from "../../src/http/Redirect.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import * as Body from "./Body.ts"
 import * as Decompression from "./Decompression.ts"
@@ -23,11 +23,11 @@ import * as Proxy from "./Proxy.ts"
 import * as Requests from "./Requests.ts"
 import * as Sockets from "./Sockets.ts"
 
-export const layer: Layer.Layer<Outbound.Outbound, never, Settings | Redactor | Dns.Dns> = Layer.effect(
+export const layer: Layer.Layer<Outbound.Outbound, never, Settings | KnownSecrets | Dns.Dns> = Layer.effect(
   Outbound.Outbound,
   Effect.gen(function* () {
     const { outbound } = yield* Settings
-    const redactor = yield* Redactor
+    const secrets = yield* KnownSecrets
     const dns = yield* Dns.Dns
     const policy: Reach.Policy = {
       allowPrivate: outbound.allow_private,
@@ -129,7 +129,7 @@ export const layer: Layer.Layer<Outbound.Outbound, never, Settings | Redactor | 
       if (to === null) return yield* failure(host, "invalid_redirect")
       if (left === 0) return yield* failure(host, "too_many_redirects")
       const next = Redirect.follow(sent, head.status, to)
-      yield* Requests.check(next, redactor)
+      yield* Requests.check(next, secrets)
       return yield* follow(next, request, wait, left - 1)
     })
 
@@ -137,7 +137,7 @@ export const layer: Layer.Layer<Outbound.Outbound, never, Settings | Redactor | 
       function* (request: Outbound.Request) {
         yield* OutboundMetrics.requested
         yield* Effect.annotateCurrentSpan({ "http.request.method": request.method })
-        const first = yield* Requests.read(request, redactor)
+        const first = yield* Requests.read(request, secrets)
         const wait = yield* waitingFor(request.limits, HostPattern.hostOf(first.url))
         const [took, { head, sent }] = yield* Effect.timed(follow(first, request, wait, request.maxRedirects ?? 0))
         yield* OutboundMetrics.answered(took)
@@ -150,12 +150,16 @@ export const layer: Layer.Layer<Outbound.Outbound, never, Settings | Redactor | 
         return {
           status: head.status,
           url: sent.url.href,
-          headers: head.headers,
-          body: Body.stream(decompressed, {
-            limit: request.limits.body,
-            fail: (reason) => failure(host, reason),
-            waiting: wait.idle
-          })
+          // Some servers, and all that help testing, send back what they were sent.
+          headers: head.headers.map(([name, value]) => [name, secrets.text(value)] as const),
+          body: Body.masked(
+            Body.stream(decompressed, {
+              limit: request.limits.body,
+              fail: (reason) => failure(host, reason),
+              waiting: wait.idle
+            }),
+            secrets.bytes
+          )
         }
       },
       Effect.tapError(({ reason }) => OutboundMetrics.failed(reason))

@@ -3,14 +3,14 @@ import * as Effect from "effect/Effect"
 import * as HostPattern from "../../src/http/HostPattern.ts"
 import * as Outbound from "../../src/http/Outbound.ts"
 import type { Sent } from "../../src/http/Redirect.ts"
-import type { Redactor } from "../../src/observability/Redactor.ts"
+import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as Decompression from "./Decompression.ts"
 
 /** What servers take, with room. */
 const longestUrl = 16 * 1024
 
 /** The request as it goes out, with the headers that every request has. */
-export const read = Effect.fnUntraced(function* (request: Outbound.Request, redactor: Redactor["Service"]) {
+export const read = Effect.fnUntraced(function* (request: Outbound.Request, secrets: KnownSecrets["Service"]) {
   const written = request.url.trim()
   const url = written.length > longestUrl ? null : URL.parse(written)
   if (url === null) return yield* refused("", "invalid_url")
@@ -20,18 +20,18 @@ export const read = Effect.fnUntraced(function* (request: Outbound.Request, reda
   if (wrong !== undefined) return yield* refused(HostPattern.hostOf(url), "invalid_header")
   const sent: Sent = { method: request.method, url, headers: new Map([...defaults, ...given]), body: request.body }
   // Case matters in a secret and not in the name of a host, so this looks at what was written as well.
-  if (holdsSecret(redactor, [written])) return yield* refused(HostPattern.hostOf(url), "secret_in_request")
-  yield* check(sent, redactor)
+  if (holdsSecret(secrets, [written])) return yield* refused(HostPattern.hostOf(url), "secret_in_request")
+  yield* check(sent, secrets)
   return sent
 })
 
 /** What holds for every request, one that a redirection asks for included. */
-export const check = Effect.fnUntraced(function* ({ body, headers, url }: Sent, redactor: Redactor["Service"]) {
+export const check = Effect.fnUntraced(function* ({ body, headers, url }: Sent, secrets: KnownSecrets["Service"]) {
   const host = HostPattern.hostOf(url)
   if (url.protocol !== "http:" && url.protocol !== "https:") return yield* refused(host, "unsupported_scheme")
   if (url.username !== "" || url.password !== "") return yield* refused(host, "credentials_in_url")
   const text = typeof body === "string" ? body : body === undefined ? "" : new TextDecoder().decode(body)
-  if (holdsSecret(redactor, [url.href, ...headers.values(), text])) return yield* refused(host, "secret_in_request")
+  if (holdsSecret(secrets, [url.href, ...headers.values(), text])) return yield* refused(host, "secret_in_request")
 })
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ const refused = (host: string, reason: Outbound.Reason): Effect.Effect<never, Ou
   Effect.fail(new Outbound.OutboundError({ host, reason }))
 
 /** As it stands, and with what an address or a form writes as `%2B` read. */
-const holdsSecret = ({ text }: Redactor["Service"], texts: ReadonlyArray<string>): boolean =>
+const holdsSecret = ({ text }: KnownSecrets["Service"], texts: ReadonlyArray<string>): boolean =>
   texts.flatMap((one) => [one, unescaped(one)]).some((one) => text(one) !== one)
 
 const unescaped = (text: string): string =>

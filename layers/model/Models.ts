@@ -21,7 +21,7 @@ import * as ModelTable from "../../src/model/ModelTable.ts"
 import * as Offline from "../../src/model/Offline.ts"
 import * as Origin from "../../src/model/Origin.ts"
 import * as Providers from "../../src/model/Providers.ts"
-import { secretsIn } from "../../src/observability/Redactor.ts"
+import { secretsIn } from "../../src/secret/KnownSecrets.ts"
 import * as Own from "../../src/Own.ts"
 
 /** Models kept at the same time. One is only a few closures, but names of models may come from conversations. */

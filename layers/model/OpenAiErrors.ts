@@ -19,7 +19,7 @@ import {
   transportError
 } from "../../src/model/ModelError.ts"
 import type * as Origin from "../../src/model/Origin.ts"
-import * as Secrets from "../../src/observability/Secrets.ts"
+import * as Masker from "../../src/secret/Masker.ts"
 import * as Text from "../../src/model/Text.ts"
 
 /** Whom the error is about. */
@@ -197,7 +197,7 @@ const fromStatus = (
 /** A short piece of the provider's words. What cleaning takes out must not hide a secret, nor clipping halve one. */
 const quoted = (words: string, target: Target, limit: number): string =>
   Text.clip(
-    Secrets.make([
+    Masker.make([
       ...(target.apiKey === undefined ? [] : [target.apiKey]),
       ...Object.values(target.headers ?? {}),
       ...(target.secrets ?? [])

@@ -16,7 +16,7 @@ import * as Otlp from "effect/observability/Otlp"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { SettingsValue } from "../../src/config/Settings.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { version } from "../cli/Version.ts"
 
 /** How long one request to the collector may take; without an end, what is gathered would grow behind one that hangs. */
@@ -26,7 +26,7 @@ const requestTimeout = Duration.seconds(5)
 export const layer = (
   endpoint: string,
   settings: SettingsValue["observability"]
-): Layer.Layer<never, never, Redactor> => {
+): Layer.Layer<never, never, KnownSecrets> => {
   const { origin, pathname, search } = new URL(endpoint)
   return Otlp.layerJson({
     baseUrl: `${origin}${pathname}`,
@@ -45,12 +45,12 @@ const prepared = (search: string) =>
     HttpClient.HttpClient,
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      const redactor = yield* Redactor
+      const secrets = yield* KnownSecrets
       return client.pipe(
         HttpClient.mapRequest((request) =>
           request.pipe(
             HttpClientRequest.setUrl(`${request.url}${search}`),
-            HttpClientRequest.setBody(mask(request.body, redactor))
+            HttpClientRequest.setBody(mask(request.body, secrets))
           )
         ),
         HttpClient.transform(giveUp)
@@ -58,10 +58,8 @@ const prepared = (search: string) =>
     })
   )
 
-const mask = (body: HttpBody.HttpBody, redactor: Redactor["Service"]): HttpBody.HttpBody =>
-  body._tag === "Uint8Array"
-    ? HttpBody.text(redactor.text(new TextDecoder().decode(body.body)), body.contentType)
-    : body
+const mask = (body: HttpBody.HttpBody, secrets: KnownSecrets["Service"]): HttpBody.HttpBody =>
+  body._tag === "Uint8Array" ? HttpBody.text(secrets.text(new TextDecoder().decode(body.body)), body.contentType) : body
 
 const giveUp = <A, E, R>(response: Effect.Effect<A, E, R>, request: HttpClientRequest.HttpClientRequest) =>
   Effect.timeoutOrElse(response, {

@@ -21,7 +21,7 @@ import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Folding from "../../src/observability/Folding.ts"
 import * as LogLine from "../../src/observability/LogLine.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as RotatingFile from "./RotatingFile.ts"
 
@@ -34,13 +34,17 @@ export interface Options {
 type Sink = (line: LogLine.LogLine) => void
 
 /** Before the data directory is known: standard error alone. */
-export const layerTerminal = (options: Options): Layer.Layer<never, never, Settings | Redactor | Environment> =>
+export const layerTerminal = (options: Options): Layer.Layer<never, never, Settings | KnownSecrets | Environment> =>
   Layer.mergeAll(levelLayer, Logger.layer([Effect.flatMap(terminalSinks(options), makeLogger)]))
 
 /** Standard error and, when `[logging].file` says so, `logs/troupe.log` in the data directory. */
 export const layer = (
   options: Options
-): Layer.Layer<never, never, Settings | Redactor | Environment | DataDirectory | FileSystem.FileSystem | Path.Path> =>
+): Layer.Layer<
+  never,
+  never,
+  Settings | KnownSecrets | Environment | DataDirectory | FileSystem.FileSystem | Path.Path
+> =>
   Layer.mergeAll(
     levelLayer,
     Logger.layer([Effect.flatMap(Effect.all([terminalSinks(options), fileSinks]), (sinks) => makeLogger(sinks.flat()))])
@@ -107,8 +111,8 @@ const reserved = (fields: LogLine.LogLine["fields"]) =>
 
 const makeLogger = Effect.fnUntraced(function* (
   sinks: ReadonlyArray<Sink>
-): Effect.fn.Return<Logger.Logger<unknown, void>, never, Redactor | Settings | Scope.Scope> {
-  const redactor = yield* Redactor
+): Effect.fn.Return<Logger.Logger<unknown, void>, never, KnownSecrets | Settings | Scope.Scope> {
+  const secrets = yield* KnownSecrets
   const inner = (yield* Settings).logging.log_level === "trace"
   const folding = Folding.make<LogLine.LogLine>()
   const write = (line: LogLine.LogLine) => {
@@ -126,24 +130,24 @@ const makeLogger = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => Effect.sync(() => flush(now(), Number.POSITIVE_INFINITY)))
   yield* Effect.sync(() => flush(now(), passed())).pipe(Effect.repeat(Schedule.spaced("5 seconds")), Effect.forkScoped)
   return Logger.make((event) => {
-    const line = toLine(event, redactor)
+    const line = toLine(event, secrets)
     if (!inner && LogLine.isInner(line)) return
     flush(line.time, passed())
     if (folding.admit(LogLine.identity(line), line, passed())) write(line)
   })
 })
 
-const toLine = (event: Logger.Options<unknown>, redactor: Redactor["Service"]): LogLine.LogLine => {
+const toLine = (event: Logger.Options<unknown>, secrets: KnownSecrets["Service"]): LogLine.LogLine => {
   const parts = Array.isArray(event.message) ? event.message : [event.message]
   const words = parts.filter((part) => !Predicate.isObject(part) || Predicate.isError(part)).map(String)
   const details: ReadonlyArray<object> = parts.filter((part) => Predicate.isObject(part) && !Predicate.isError(part))
-  const fields = redactor.value(Object.assign({}, event.fiber.getRef(References.CurrentLogAnnotations), ...details))
+  const fields = secrets.value(Object.assign({}, event.fiber.getRef(References.CurrentLogAnnotations), ...details))
   return {
     level: levelOf(event.logLevel),
     time: event.date.getTime(),
-    message: LogLine.cut(redactor.text(words.join(" "))),
+    message: LogLine.cut(secrets.text(words.join(" "))),
     fields: Predicate.isObject(fields) ? { ...fields } : {},
-    cause: event.cause.reasons.length === 0 ? undefined : LogLine.cut(redactor.text(Cause.pretty(event.cause)))
+    cause: event.cause.reasons.length === 0 ? undefined : LogLine.cut(secrets.text(Cause.pretty(event.cause)))
   }
 }
 

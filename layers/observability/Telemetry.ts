@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Settings } from "../../src/config/Settings.ts"
-import type { Redactor } from "../../src/observability/Redactor.ts"
+import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 
 /** Nothing is exported, and no code for it loaded, unless `[observability].otlp_endpoint` is set. */
-export const layer: Layer.Layer<never, never, Settings | Redactor> = Layer.unwrap(
+export const layer: Layer.Layer<never, never, Settings | KnownSecrets> = Layer.unwrap(
   Effect.gen(function* () {
     const { observability } = yield* Settings
     const { otlp_endpoint: endpoint } = observability

@@ -6,7 +6,7 @@ import * as Path from "effect/Path"
 import { Environment } from "../../src/config/Environment.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import { Workspace } from "../../src/file/Workspace.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as OutputText from "../../src/process/OutputText.ts"
 import { Process } from "../../src/process/Process.ts"
 import type * as Contract from "../../src/process/Process.ts"
@@ -21,7 +21,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const runner = yield* ProcessRunner.ProcessRunner
     const environment = yield* Environment
-    const redactor = yield* Redactor
+    const secrets = yield* KnownSecrets
     const bus = yield* EventBus
     const paths = yield* Path.Path
     const { reading } = yield* Workspace
@@ -34,7 +34,7 @@ export const layer = Layer.effectDiscard(
       const all = Object.entries(yield* environment.all)
       return Object.fromEntries(
         all.filter(
-          ([name, value]) => env_allowlist.includes(name) || (pass_parent_env && redactor.text(value) === value)
+          ([name, value]) => env_allowlist.includes(name) || (pass_parent_env && secrets.text(value) === value)
         )
       )
     })
@@ -66,6 +66,7 @@ export const layer = Layer.effectDiscard(
         env: { ...plan.env, ...env },
         stdin: request.stdin,
         limits: request.limits,
+        mask: secrets.bytes,
         stdoutFile: spill,
         watch: ({ dropped, stream, text }) =>
           bus.publish({
@@ -76,15 +77,16 @@ export const layer = Layer.effectDiscard(
             chat,
             callId,
             stream,
-            text: redactor.text(text),
+            text,
             dropped
           })
       })
-      const stdout = redactor.text(OutputText.decode(ended.stdout))
+      // Once more: the colours of a terminal may have stood inside of a secret.
+      const stdout = secrets.text(OutputText.decode(ended.stdout))
       const finished = {
         ended,
         stdout,
-        stderr: redactor.text(OutputText.decode(ended.stderr)),
+        stderr: secrets.text(OutputText.decode(ended.stderr)),
         cwd,
         sandbox: plan.applied
       }

@@ -14,7 +14,7 @@ const bytesPerBeat = 32 * 1024 * 1024
 /** What watchers are told of each output between two beats. */
 const watchBytes = 4096
 
-export const make = Effect.fnUntraced(function* ({ limits, stdoutFile, watch }: Contract.Command) {
+export const make = Effect.fnUntraced(function* ({ limits, mask, stdoutFile, watch }: Contract.Command) {
   const buffers = {
     stdout: OutputBuffer.make(limits.maxOutputBytes, limits.maxLineBytes),
     stderr: OutputBuffer.make(limits.maxOutputBytes, limits.maxLineBytes)
@@ -22,18 +22,30 @@ export const make = Effect.fnUntraced(function* ({ limits, stdoutFile, watch }: 
   const watchers =
     watch === undefined ? undefined : { stdout: makeWatcher("stdout", watch), stderr: makeWatcher("stderr", watch) }
   const file = stdoutFile === undefined ? undefined : yield* makeFile(stdoutFile)
+  const masks = mask === undefined ? undefined : { stdout: mask(), stderr: mask() }
   let sinceBeat = 0
   let lastAt = yield* Monotonic.millis
   let isNew = false
 
   const tell = watchers === undefined ? Effect.void : Effect.andThen(watchers.stdout.tell, watchers.stderr.tell)
 
+  const keep = (stream: Contract.StreamName, chunk: Uint8Array): void => {
+    if (chunk.length === 0) return
+    buffers[stream].push(chunk)
+    watchers?.[stream].push(chunk)
+    if (stream === "stdout") file?.push(chunk)
+  }
+  /** What is held back of an output may have been cut there: whatever ended the command, it may have been in the middle of it. */
+  const keepRest = Effect.sync(() => {
+    if (masks === undefined) return
+    keep("stdout", masks.stdout.rest({ cut: true }))
+    keep("stderr", masks.stderr.rest({ cut: true }))
+  })
+
   return {
     /** Takes a piece; false when reading should rest until the next beat. */
     push: (stream: Contract.StreamName, chunk: Uint8Array): boolean => {
-      buffers[stream].push(chunk)
-      watchers?.[stream].push(chunk)
-      if (stream === "stdout") file?.push(chunk)
+      keep(stream, masks === undefined ? chunk : masks[stream].take(chunk))
       isNew = true
       sinceBeat += chunk.length
       return sinceBeat < bytesPerBeat
@@ -50,6 +62,7 @@ export const make = Effect.fnUntraced(function* ({ limits, stdoutFile, watch }: 
     }),
     /** All that was kept. */
     end: Effect.gen(function* () {
+      yield* keepRest
       yield* tell
       return {
         ...OutputBuffer.share(buffers.stdout.captured(), buffers.stderr.captured(), limits.maxOutputBytes),

@@ -13,6 +13,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { ClientSettings } from "../../src/config/ClientSettings.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import * as AccessToken from "../../src/rpc/AccessToken.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -25,11 +26,18 @@ type Requirements = DataDirectory | FileSystem.FileSystem | Path.Path
 const fileName = "token"
 
 /** For the server: makes the file when nothing is configured and there is none. */
-export const layer: Layer.Layer<AccessToken.AccessToken, AccessToken.TokenUnusable, Settings | Requirements> =
-  Layer.effect(
-    AccessToken.AccessToken,
-    Effect.suspend(() => Effect.flatMap(Settings, choose(Effect.andThen(create, read))))
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+export const layer: Layer.Layer<
+  AccessToken.AccessToken,
+  AccessToken.TokenUnusable,
+  Settings | KnownSecrets | Requirements
+> = Layer.effect(
+  AccessToken.AccessToken,
+  Effect.gen(function* () {
+    const chosen = yield* choose(Effect.andThen(create, read))(yield* Settings)
+    yield* (yield* KnownSecrets).add(chosen.token)
+    return chosen
+  })
+).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
 /** For the clients of a server: only reads. */
 export const layerExisting: Layer.Layer<

@@ -24,6 +24,7 @@ import * as Conversations from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
 import type { Models } from "../../src/model/Models.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as DataDirectory from "../../src/storage/DataDirectory.ts"
 import * as ScriptedModel from "../../src/testing/ScriptedModel.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
@@ -89,6 +90,7 @@ export type Below =
   | ScriptedModel.ScriptedModel
   | Models
   | Settings.Settings
+  | KnownSecrets
   | DataDirectory.DataDirectory
   | Database.Services
 
@@ -105,9 +107,8 @@ export const layer = (options: Options, store: Layer.Layer<Database.Services> = 
     Layer.provideMerge(
       Layer.mergeAll(repositories(options), Runtime.registries, ScriptedModel.layer(options.scripts, options.model))
     ),
-    Layer.provideMerge(
-      Layer.mergeAll(store, Layer.orDie(Settings.Settings.layer(options.settings ?? {})), temporaryDirectory)
-    ),
+    Layer.provideMerge(Layer.mergeAll(store, KnownSecrets.layerSettings, temporaryDirectory)),
+    Layer.provideMerge(Layer.orDie(Settings.Settings.layer(options.settings ?? {}))),
     Layer.provideMerge(NodeServices.layer),
     Layer.orDie
   )

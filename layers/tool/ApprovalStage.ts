@@ -19,13 +19,13 @@ export const make =
 const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running, invocation: Invocation) => {
   const {
     call,
-    parameters,
+    shown,
     registration: { tool },
     tools
   } = invocation
   const asking = running.interruptibly(
     invocation,
-    approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(parameters) })
+    approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(shown) })
   )
   // Nothing of an atomic tool has begun yet, so the question can be withdrawn; but that it was cancelled is not its to say.
   return tool.cancellation === "atomic"

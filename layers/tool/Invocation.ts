@@ -10,6 +10,8 @@ export interface Invocation {
   readonly registration: Registration.Registration
   readonly call: Registration.Call
   readonly parameters: JsonObject
+  /** The parameters as they may be written down and shown: with the secrets of this process masked. */
+  readonly shown: JsonObject
   readonly prepared: Registration.Prepared
   /** Code gets the whole output; what a model reads is bounded. */
   readonly reader: "model" | "code"

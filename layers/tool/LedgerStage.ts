@@ -24,14 +24,14 @@ const ofFiles: ReadonlySet<string> = new Set([FsRead, FsWrite, FsPatch].map(({ c
 
 const recorded = Effect.fnUntraced(function* (
   ledger: Ledger["Service"],
-  { call, parameters, registration }: Invocation,
+  { call, parameters, registration, shown }: Invocation,
   inner: Effect.Effect<Registration.Output, Tool.Failure>
 ): Effect.fn.Return<Registration.Output, Tool.Failure> {
   // What may not be done again after a crash has one.
   if ((yield* registration.replay(parameters)) !== "unknown") return yield* inner
   const { tool } = registration
   const { callId, threadId, turnId } = call
-  const line = Display.line(tool, parameters)
+  const line = Display.line(tool, shown)
   return yield* Effect.catchTag(
     ledger.around({ callId, threadId, turnId, tool: tool.name, line }, inner),
     "StorageUnavailable",

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Digest from "effect/crypto/Digest"
+import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as WellFormed from "../../src/thread/WellFormed.ts"
 import * as Excerpt from "../../src/tool/Excerpt.ts"
@@ -27,12 +28,15 @@ export const failed = Effect.fnUntraced(function* (failure: {
   readonly error: Tool.Failure
   /** The fields of a declared failure, null when there are none. */
   readonly details: Schema.Json
+  readonly secrets: KnownSecrets["Service"]
 }): Effect.fn.Return<ToolResult.ToolResult, never, Digest.Digest> {
-  const { error, tool } = failure
-  const message = Excerpt.startAndEnd(error.message, maxMessage)
+  const { error, secrets, tool } = failure
+  const message = Excerpt.startAndEnd(secrets.piece(error.message), maxMessage)
   const signature = yield* FailureSignature.make({ tool, arguments: failure.arguments, code: error.code, message })
   const data = ToolResult.errorData({ tool, code: error.code, message, signature })
-  const details = fieldsOf(error instanceof ToolError.ToolDenied ? { reason: error.reason } : failure.details)
+  const details = fieldsOf(
+    error instanceof ToolError.ToolDenied ? { reason: error.reason } : secrets.json(failure.details)
+  )
   const whole = clean(
     details.length === 0 || !isRecord(data) ? data : { ...data, details: Object.fromEntries(details) }
   )

@@ -9,6 +9,7 @@ import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import * as Memo from "../../src/Memo.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Capability from "../../src/tool/Capability.ts"
@@ -27,12 +28,13 @@ import * as EventStage from "./EventStage.ts"
 import type { Invocation, Stage } from "./Invocation.ts"
 import * as LedgerStage from "./LedgerStage.ts"
 import * as Limits from "./Limits.ts"
+import * as MaskStage from "./MaskStage.ts"
 import * as Results from "./Results.ts"
 import * as Running from "./Running.ts"
 import * as SpillStage from "./SpillStage.ts"
 import * as WrapperStage from "./WrapperStage.ts"
 
-type Needs = ToolRegistry | Capability.Grants | Approvals | Spill | EventBus | Ledger
+type Needs = ToolRegistry | Capability.Grants | Approvals | Spill | EventBus | Ledger | KnownSecrets
 
 export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
   ToolCalls,
@@ -40,10 +42,12 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
     const registry = yield* ToolRegistry
     const grants = yield* Capability.Grants
     const bus = yield* EventBus
+    const secrets = yield* KnownSecrets
     const digest = yield* Digest.Digest
     const running = Running.make()
     // From the handler outwards.
     const stages: ReadonlyArray<Stage> = [
+      MaskStage.make(secrets),
       LedgerStage.make(yield* Ledger),
       Limits.make(running),
       SpillStage.make(yield* Spill),
@@ -86,7 +90,8 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
       reader: Invocation["reader"]
     ): Effect.fn.Return<Registration.Output, Tool.Failure> {
       const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
-      const invocation: Invocation = { tools, registration, call, parameters, prepared, reader }
+      const shown = secrets.fields(parameters)
+      const invocation: Invocation = { tools, registration, call, parameters, shown, prepared, reader }
       const handled = WrapperStage.run(invocation, yield* registry.wrappers)
       return yield* running.track(
         invocation,
@@ -103,7 +108,8 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
         tools.scope,
         call,
         Result.isSuccess(found) ? found.success.tool : { name: tool, identifiedBy: [] },
-        parameters
+        parameters,
+        secrets
       )
       const performed = Effect.gen(function* (): Effect.fn.Return<Registration.Output, Tool.Failure> {
         const registration = yield* Effect.fromResult(found)
@@ -118,10 +124,11 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
           Effect.gen(function* () {
             const details = Result.isSuccess(found) ? yield* found.success.details(error) : null
             return yield* Results.failed({
-              tool: Display.name(tool),
+              tool: Display.name(secrets.text(tool)),
               arguments: Result.getOrElse(read, () => call.arguments),
               error,
-              details
+              details,
+              secrets
             })
           })
         ),
@@ -144,7 +151,7 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
         return yield* perform(tools, registration, contextOf(tools.scope, made), given, "code")
       })
       const shown = yield* Effect.orElseSucceed(encoded(tool, parameters), () => ({}))
-      const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown), performed).pipe(
+      const output = yield* EventStage.around(bus, announce(tools.scope, made, tool, shown, secrets), performed).pipe(
         Effect.catch((error) => declared(tool, error))
       )
       return isSuccess(output.value) ? output.value : yield* Effect.die("a tool gave what its schema refuses")
@@ -199,14 +206,15 @@ const announce = (
   scope: ToolContext.TurnScope,
   made: Made,
   tool: Pick<Tool.Any, "name" | "identifiedBy">,
-  parameters: Arguments.JsonObject
+  parameters: Arguments.JsonObject,
+  secrets: KnownSecrets["Service"]
 ): EventStage.Announced => ({
   scope,
   callId: made.callId,
   parentCallId: made.parentCallId,
-  tool: tool.name,
-  detail: Display.line(tool, parameters),
-  redact: Display.withoutSecretsOf(parameters)
+  tool: secrets.text(tool.name),
+  detail: secrets.text(Display.line(tool, secrets.fields(parameters))),
+  redact: (message) => Display.withoutSecretsOf(parameters)(secrets.piece(message))
 })
 
 const isObject = (json: Schema.Json): json is Arguments.JsonObject =>

@@ -6,7 +6,9 @@ import type * as Agents from "../../src/agent/Agents.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import type * as Models from "../../src/model/Models.ts"
+import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+import * as MaskedPrompt from "../../src/turn/MaskedPrompt.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
 import * as ModelStep from "./ModelStep.ts"
@@ -52,11 +54,12 @@ export interface Asking {
 export interface Surroundings {
   readonly models: Models.Models["Service"]
   readonly routes: Routes.Routes
+  readonly secrets: KnownSecrets["Service"]
   /** How many more times an empty response is asked for again. */
   readonly retries: number
 }
 
-export const make = ({ models, retries, routes }: Surroundings): Asking => {
+export const make = ({ models, retries, routes, secrets }: Surroundings): Asking => {
   const request = (session: Session.Session, { about }: Asker, question: Question) => {
     const { cacheKey, model: first, onDelta, prompt, shown, span, tools } = question
     const { turnId } = session.run
@@ -65,6 +68,7 @@ export const make = ({ models, retries, routes }: Surroundings): Asking => {
       ModelStep.ask({
         model,
         prompt: prompt(model),
+        secrets,
         tools,
         cacheKey,
         retries,
@@ -108,7 +112,12 @@ export const make = ({ models, retries, routes }: Surroundings): Asking => {
     })
   }
   return {
-    modelOf: ({ model, provider }) => models.get({ provider, model }),
+    modelOf: ({ model, provider }) =>
+      Effect.map(models.get({ provider, model }), (handle) => {
+        const { compact } = handle
+        if (compact === undefined) return handle
+        return { ...handle, compact: (prompt) => compact(MaskedPrompt.make(prompt, secrets.text)) }
+      }),
     // Asked again, it asks with the history as it is then.
     ask: (session, asker, question) => Effect.suspend(() => request(session, asker, question))
   }

@@ -10,8 +10,10 @@ import type * as Models from "../../src/model/Models.ts"
 import * as PromptCache from "../../src/model/PromptCache.ts"
 import * as Retry from "../../src/model/Retry.ts"
 import * as ToolSchema from "../../src/model/ToolSchema.ts"
+import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
+import * as MaskedPrompt from "../../src/turn/MaskedPrompt.ts"
 import * as ResponseParts from "../../src/turn/ResponseParts.ts"
 import * as TurnState from "../../src/turn/TurnState.ts"
 import * as WholeCharacters from "../../src/turn/WholeCharacters.ts"
@@ -33,6 +35,8 @@ export class EmptyResponse extends Schema.TaggedError<EmptyResponse>()("EmptyRes
 export interface Request {
   readonly model: Models.ModelHandle
   readonly prompt: Prompt.Prompt
+  /** What neither goes to the model nor is taken from it. */
+  readonly secrets: KnownSecrets["Service"]
   readonly tools: ReadonlyArray<ToolCalls.Offer>
   /** Names the conversation to the provider's cache. */
   readonly cacheKey: string
@@ -82,7 +86,8 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
   const calls: Array<{ readonly name: string; readonly arguments: string }> = []
   let finishReason: string = TurnState.unfinished
   let usage: Entry.Usage = { inputTokens: 0, outputTokens: 0 }
-  const whole = WholeCharacters.make()
+  const { secrets } = request
+  const whole = WholeCharacters.make(secrets.texts)
   const show = (pieces: ReadonlyArray<Piece>) =>
     Effect.forEach(pieces, ({ kind, offset, text }) => request.onDelta(kind, offset, text), { discard: true })
   const said = (shown: Array<Piece>, piece: WholeCharacters.Piece, metadata: ResponseParts.Metadata) => {
@@ -90,7 +95,10 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
     join(shown, piece.kind, gatherer.add(piece.kind, piece.id, text, metadata), text)
   }
   yield* Stream.runForEachArray(
-    ToolSchema.streamStep(request.model.languageModel, { prompt: request.prompt, tools: request.tools }),
+    ToolSchema.streamStep(request.model.languageModel, {
+      prompt: MaskedPrompt.make(request.prompt, secrets.text),
+      tools: request.tools
+    }),
     (parts): Effect.Effect<void, AiError.AiError> => {
       const shown: Array<Piece> = []
       for (const part of parts) {
@@ -110,7 +118,7 @@ const askOnce = Effect.fnUntraced(function* (request: Request) {
             gatherer.add("reasoning", part.id, "", part.metadata)
             break
           case "tool-call":
-            calls.push({ name: part.name, arguments: argumentsText(part.params) })
+            calls.push({ name: secrets.text(part.name), arguments: secrets.text(argumentsText(part.params)) })
             gatherer.call(part.metadata)
             break
           case "finish":

@@ -20,6 +20,7 @@ import * as EventBus from "../../src/event/EventBus.ts"
 import { Workspace } from "../../src/file/Workspace.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import * as Models from "../../src/model/Models.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
@@ -70,6 +71,7 @@ const make = Effect.gen(function* () {
 
   const asking = Asking.make({
     models: yield* Models.Models,
+    secrets: yield* KnownSecrets,
     routes: Routes.make(settings.llm.fallback_cooldown_seconds),
     retries: settings.llm.retry_attempts
   })

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as Masking from "../secret/Masking.ts"
 import type * as OutputBuffer from "./OutputBuffer.ts"
 
 /** A program to run. Nothing of this process reaches it but what is written here. */
@@ -22,6 +23,11 @@ export interface Command {
   readonly limits: Limits
   /** Told what the command says, while it says it. */
   readonly watch?: ((piece: Piece) => Effect.Effect<void>) | undefined
+  /**
+   * What each output passes through before anything of it is kept, told or written; as it is when absent. What is cut off an
+   * output later was masked before.
+   */
+  readonly mask?: (() => Masking.Masking<Uint8Array>) | undefined
   /** A new file for all that the command writes to standard output, up to a size; the path is absolute. */
   readonly stdoutFile?: { readonly path: string; readonly maxBytes: number } | undefined
 }

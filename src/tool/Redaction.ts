@@ -1,5 +1,8 @@
 /**
  * What must not be seen: values under keys that name secrets, and characters that make a text look like another one.
+ *
+ * This is a guess by names, for secrets that nobody told the process. Those that it holds are known by their value wherever they stand:
+ * `secret/KnownSecrets`.
  */
 
 const mask = "***"

@@ -1,7 +1,7 @@
 /**
  * Running tool calls: the one pipeline for main agents, task workers, scripts, MCP and RPC.
  *
- * Inside out: handler → extension wrappers → limits → spill → approval → events. The set of tools is fixed when a turn
+ * Inside out: handler → extension wrappers → mask → record → limits → spill → approval → events. The set of tools is fixed when a turn
  * starts; each call is checked again before it runs.
  */
 import * as Context from "effect/Context"

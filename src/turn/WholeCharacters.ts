@@ -1,8 +1,9 @@
 /**
  * The pieces of a response made fit before anybody has them: providers cut where they like, also in the middle of an emoji,
- * and half of one is no text that could be sent on; nor is a NUL. What is shown and what is kept come of the same pieces, so
- * that they never differ. Pure.
+ * and half of one is no text that could be sent on; nor is a NUL, nor a secret of this process. What is shown and what is kept come
+ * of the same pieces, so that they never differ. Pure but for its own state.
  */
+import type * as Masking from "../secret/Masking.ts"
 import * as WellFormed from "../thread/WellFormed.ts"
 
 export interface Piece {
@@ -14,23 +15,41 @@ export interface Piece {
 
 /** Takes in the pieces of one stream. Not for sharing. */
 export interface WholeCharacters {
-  /** What there is now of the text; a half at its end waits for the rest, in whatever part that comes. */
+  /**
+   * What there is now of the text; a half at its end, and what may be the beginning of a secret, wait for the rest, in whatever
+   * part that comes.
+   */
   readonly take: (piece: Piece) => string
   /** What nothing more came for. */
   readonly rest: () => ReadonlyArray<Piece>
 }
 
-export const make = (): WholeCharacters => {
-  const halves = new Map<Piece["kind"], Piece>()
+interface Waiting {
+  /** The part that the last piece was of. */
+  id: string
+  half: string
+  readonly masking: Masking.Masking<string>
+}
+
+/** `mask` makes what masks the secrets of one text that comes in pieces. */
+export const make = (mask: () => Masking.Masking<string>): WholeCharacters => {
+  const waiting = new Map<Piece["kind"], Waiting>()
   return {
-    take: (piece) => {
-      const text = `${halves.get(piece.kind)?.text ?? ""}${piece.text}`
-      halves.delete(piece.kind)
+    take: ({ id, kind, text: delta }) => {
+      const here = waiting.get(kind) ?? { id, half: "", masking: mask() }
+      waiting.set(kind, here)
+      here.id = id
+      const text = `${here.half}${delta}`
       const end = endsInHalf.test(text) ? text.length - 1 : text.length
-      if (end < text.length) halves.set(piece.kind, { ...piece, text: text.slice(end) })
-      return WellFormed.text(text.slice(0, end))
+      here.half = text.slice(end)
+      return here.masking.take(WellFormed.text(text.slice(0, end)))
     },
-    rest: () => Array.from(halves.values(), (half) => ({ ...half, text: WellFormed.text(half.text) }))
+    rest: () =>
+      Array.from(waiting, ([kind, { half, id, masking }]) => ({
+        kind,
+        id,
+        text: `${masking.take(WellFormed.text(half))}${masking.rest({ cut: true })}`
+      })).filter(({ text }) => text !== "")
   }
 }
 

@@ -14,6 +14,7 @@ import * as Tools from "../../layers/tools/Tools.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as ConfigSource from "../../src/config/ConfigSource.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as Conversations from "../../src/conversation/Conversations.ts"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as DataDirectory from "../../src/storage/DataDirectory.ts"
@@ -192,6 +193,7 @@ const layer = (url: string) =>
     Layer.provideMerge(Runtime.agents),
     Layer.provideMerge(Layer.mergeAll(Runtime.repositories, Runtime.registries, Models.layer)),
     Layer.provideMerge(Database.layer),
+    Layer.provideMerge(KnownSecrets.layerSettings),
     Layer.provideMerge(
       Layer.mergeAll(
         temporaryDirectory,

@@ -12,7 +12,8 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   process: () => import("./ProcessStart.ts"),
   memory: () => import("./Memory.ts"),
   recovery: () => import("./Recovering.ts"),
-  html: () => import("./Html.ts")
+  html: () => import("./Html.ts"),
+  masking: () => import("./Masking.ts")
 }
 
 const args = process.argv.slice(2)

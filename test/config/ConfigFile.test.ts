@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
 import { spawnSync } from "node:child_process"
 import * as ConfigFile from "../../layers/config/ConfigFile.ts"
 import * as Report from "../../layers/config/Report.ts"
@@ -57,12 +58,37 @@ describe("ConfigFile", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
+  it.effect(
+    "F057 tells of its secrets: those of the settings, and of variables whose names say so, wherever they are used",
+    () =>
+      Effect.gen(function* () {
+        const text = `[runtime]
+owner_id = "\${CHAT_TOKEN} of \${HOME_TOWN}"
+[providers.acme]
+base_url = "http://acme.test/v1"
+api_key = "\${ACME}"
+`
+        const { here } = yield* folder({ "config.toml": text })
+        const environment = {
+          CHAT_TOKEN: "a-token-of-chats",
+          ACME: "a-key-of-acme",
+          HOME_TOWN: "elsewhere",
+          OTHER_KEY: "not-named"
+        }
+        const { secrets } = yield* ConfigFile.load().pipe(Effect.provide([here, variables(environment)]))
+        assert.sameMembers(
+          secrets.map(Redacted.value).filter((value) => value !== ""),
+          ["a-key-of-acme", "a-token-of-chats"]
+        )
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
+
   it.effect("goes without a file where ./config.toml is missing or a folder", () =>
     Effect.gen(function* () {
       for (const files of [{}, { "config.toml": undefined }]) {
         const { here } = yield* folder(files)
         const loaded = yield* ConfigFile.load().pipe(Effect.provide([here, variables()]))
-        assert.deepStrictEqual(loaded, { settings: Settings.defaults, source: { _tag: "Defaults" } })
+        assert.deepStrictEqual(loaded, { settings: Settings.defaults, source: { _tag: "Defaults" }, secrets: [] })
       }
     }).pipe(Effect.provide(NodeServices.layer))
   )

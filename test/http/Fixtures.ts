@@ -7,7 +7,7 @@ import type * as Redacted from "effect/Redacted"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Outbound from "../../src/http/Outbound.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as Live from "../../layers/http/Outbound.ts"
 
 export interface World {
@@ -22,7 +22,7 @@ export interface World {
 /** The way out as it runs, with names of the test's choice. Without `outbound`, the settings that apply by default. */
 export const layer = ({ looked, names = {}, outbound = {}, secrets = [] }: World = {}) =>
   Live.layer.pipe(
-    Layer.provide(Layer.mergeAll(Settings.layer({ outbound }), Redactor.layer(secrets), resolver(names, looked)))
+    Layer.provide(Layer.mergeAll(Settings.layer({ outbound }), KnownSecrets.layer(secrets), resolver(names, looked)))
   )
 
 const resolver = (names: NonNullable<World["names"]>, looked: (name: string) => void = () => {}) =>

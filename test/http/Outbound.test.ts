@@ -376,6 +376,26 @@ describe("F060 a secret of this installation", () => {
     }).pipe(Effect.scoped, Effect.provide(layer({ ...open, secrets: [Redacted.make(secret)] })))
   )
 
+  it.live("F057 that a server sends back is masked in headers and body, wherever the body is cut", () =>
+    Effect.gen(function* () {
+      const server = yield* NetworkZoo.keep(({ socket }) => {
+        socket.write(`HTTP/1.1 200 OK\r\nx-echo: ${secret}\r\nconnection: close\r\n\r\nyou sent ${secret.slice(0, 9)}`)
+        socket.end(`${secret.slice(9)} and ${Buffer.from(secret).toString("base64")}`)
+      })
+      const answer = yield* ask({ url: server.url() })
+      assert.match(answer.text, /^you sent \[redacted\] and \[redacted\]/)
+      assert.deepInclude(answer.headers, ["x-echo", "[redacted]"])
+      const cut = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const outbound = yield* Outbound.Outbound
+          const response = yield* outbound.send({ method: "GET", limits, url: server.url() })
+          return yield* Outbound.readUpTo(response, 20)
+        })
+      )
+      assert.strictEqual(new TextDecoder().decode(cut.bytes), "you sent [redacted] ")
+    }).pipe(Effect.scoped, Effect.provide(layer({ ...open, secrets: [Redacted.make(secret)] })))
+  )
+
   it.live("no failure tells path, query or header", () =>
     Effect.gen(function* () {
       const server = yield* NetworkZoo.keep(({ socket }) => socket.destroy())

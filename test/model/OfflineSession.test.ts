@@ -12,7 +12,7 @@ import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import * as Tools from "../../layers/tools/Tools.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Environment } from "../../src/config/Environment.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as NetworkZoo from "../rigs/NetworkZoo.ts"
 
 const everything = Layer.mergeAll(Tools.layer, HostProcess.layer, Outbound.grant).pipe(
@@ -20,7 +20,7 @@ const everything = Layer.mergeAll(Tools.layer, HostProcess.layer, Outbound.grant
   Layer.provide(
     Layer.mergeAll(
       NodeDns.layer,
-      Redactor.layer(),
+      KnownSecrets.layer(),
       Environment.layerTable({ PATH: "/usr/bin:/bin" }),
       Layer.succeed(ConfigSource, { _tag: "Defaults" })
     )

@@ -15,14 +15,14 @@ import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Folding from "../../src/observability/Folding.ts"
 import * as LogLine from "../../src/observability/LogLine.ts"
-import * as Redactor from "../../src/observability/Redactor.ts"
+import * as KnownSecrets from "../../src/secret/KnownSecrets.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as ClockRig from "../rigs/ClockRig.ts"
 
 const Line = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 
 /** Runs a program with the log in a directory of its own, and gives the lines it wrote. */
-const logged = <E>(program: Effect.Effect<void, E, Redactor.Redactor>, settings: SettingsInput = {}) =>
+const logged = <E>(program: Effect.Effect<void, E, KnownSecrets.KnownSecrets>, settings: SettingsInput = {}) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
@@ -31,7 +31,7 @@ const logged = <E>(program: Effect.Effect<void, E, Redactor.Redactor>, settings:
       Layer.succeed(DataDirectory, { path, file: (name) => paths.join(path, name) }),
       Settings.layer(settings),
       Environment.layerTable({}),
-      Redactor.Redactor.layer([Redacted.make("sk-known-secret"), Redacted.make('with "quotes" \\ and more')])
+      KnownSecrets.KnownSecrets.layer([Redacted.make("sk-known-secret"), Redacted.make('with "quotes" \\ and more')])
     )
     yield* program.pipe(Effect.provide(Layer.provideMerge(Log.layer({ terminal: false }), surroundings)), Effect.scoped)
     const text = yield* files.readFileString(paths.join(path, "logs", "troupe.log"))
@@ -86,8 +86,8 @@ describe("the log file", () => {
     Effect.gen(function* () {
       const { text } = yield* logged(
         Effect.gen(function* () {
-          const redactor = yield* Redactor.Redactor
-          yield* redactor.add(Redacted.make("added-later-1"))
+          const secrets = yield* KnownSecrets.KnownSecrets
+          yield* secrets.add(Redacted.make("added-later-1"))
           yield* Effect.logInfo("key sk-known-secret in words, added-later-1 too")
           yield* Effect.logInfo("fields", {
             deep: [{ url: "https://x/?k=sk-known-secret" }],

@@ -10,7 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Http from "node:http"
 import * as Telemetry from "../../layers/observability/Telemetry.ts"
 import { Settings, type SettingsInput } from "../../src/config/Settings.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 
 const secret = "sk-very-secret-0123456789"
 
@@ -55,7 +55,7 @@ const telemetry = (observability: NonNullable<SettingsInput["observability"]>) =
     Layer.provideMerge(Logger.layer([])),
     Layer.provide([
       Layer.orDie(Settings.layer({ observability: { otlp_interval_seconds: 0.05, ...observability } })),
-      Redactor.layer([Redacted.make(secret)])
+      KnownSecrets.layer([Redacted.make(secret)])
     ])
   )
 

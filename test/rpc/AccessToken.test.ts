@@ -12,6 +12,7 @@ import { Settings } from "../../src/config/Settings.ts"
 import * as Access from "../../src/rpc/Access.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 
 /** The token that a fresh start finds or makes in a directory. */
@@ -21,7 +22,10 @@ const tokenIn = (path: string, which: "layer" | "layerExisting", configured = ""
     const { token } = yield* AccessToken.pipe(
       Effect.provide(
         (which === "layer"
-          ? AccessTokenLive.layer.pipe(Layer.provide(Settings.layer({ http: { auth_token: configured } })))
+          ? AccessTokenLive.layer.pipe(
+              Layer.provide(KnownSecrets.layerSettings),
+              Layer.provide(Settings.layer({ http: { auth_token: configured } }))
+            )
           : AccessTokenLive.layerExisting.pipe(
               Layer.provide(ClientSettings.layer({ http: { auth_token: configured } }))
             )

@@ -23,6 +23,7 @@ import type * as Event from "../../src/event/Event.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
@@ -75,7 +76,7 @@ export const pipeline = (settings: SettingsInput = {}) =>
         EventBus.layer,
         ChannelsLive.layer,
         Ledger.layerMemory,
-        Settings.layer(settings),
+        Layer.provideMerge(KnownSecrets.layerSettings, Settings.layer(settings)),
         temporaryDataDirectory
       )
     ),

@@ -146,6 +146,43 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "bash"), () => {
     }).pipe(Effect.scoped, Effect.provide(setting()))
   )
 
+  it.live("F059 a secret that is written in pieces, or that a limit cuts, is nowhere seen in part", () =>
+    Effect.gen(function* () {
+      const events = yield* Fixtures.recordEvents
+      const half = Setting.secret.length / 2
+      const [first, second] = [Setting.secret.slice(0, half), Setting.secret.slice(half)]
+      // The last one stands where the output is cut, in the middle, and the other way round where its rest is kept.
+      const filler = "echo ---------------------------------"
+      const result = yield* run({
+        command: `printf '${first}'; sleep 0.25; printf '${second}\n'; for i in $(seq 60); do ${filler}; echo ${Setting.secret}; done`
+      })
+      const told = (yield* events.all).flatMap((event) => (event._tag === "ToolOutput" ? [event.text] : [])).join("")
+      for (const text of [told, result.stdout]) {
+        assert.include(text, "[redacted]")
+        for (let at = 0; at + 8 <= Setting.secret.length; at++) {
+          assert.notInclude(text, Setting.secret.slice(at, at + 8))
+        }
+      }
+      assert.isTrue(result.truncated)
+      // What may have been the beginning of one is not lost when it was not, and not shown when it is too much of one.
+      const [begins, begun] = [Setting.secret.slice(0, 7), Setting.secret.slice(0, 12)]
+      assert.strictEqual((yield* run({ command: `printf 'a word ${begins}'` })).stdout, `a word ${begins}`)
+      assert.strictEqual((yield* run({ command: `printf 'a word ${begun}'` })).stdout, "a word [redacted]")
+    }).pipe(Effect.scoped, Effect.provide(setting({ max_output_bytes: 500 })))
+  )
+
+  it.live("F057 a managed file of a long output holds no secret, in whatever form", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const base64 = Buffer.from(Setting.secret).toString("base64")
+      const result = yield* run({ command: `for i in $(seq 200); do echo "$i ${Setting.secret} ${base64}"; done` })
+      const written = yield* files.readFileString(result.stdout_file_absolute_path ?? "")
+      assert.include(written, "200 [redacted] [redacted]")
+      assert.notInclude(written, Setting.secret.slice(0, 8))
+      assert.notInclude(written, base64.slice(0, 12))
+    }).pipe(Effect.provide(setting({ spill_to_managed_file: true, spill_after_chars: 100, spill_preview_chars: 10 })))
+  )
+
   it.live("F106 F135: more than is kept is marked, and the command is not ended for it", () =>
     Effect.gen(function* () {
       const result = yield* run({ command: "seq 1 1000000; echo end" })

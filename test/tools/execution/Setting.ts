@@ -8,7 +8,7 @@ import * as Bash from "../../../layers/tools/execution/Bash.ts"
 import * as Python from "../../../layers/tools/execution/Python.ts"
 import { Environment } from "../../../src/config/Environment.ts"
 import type { SettingsInput } from "../../../src/config/Settings.ts"
-import { Redactor } from "../../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../../src/secret/KnownSecrets.ts"
 import * as ProcessSetting from "../../process/Setting.ts"
 import * as Fixtures from "../../tool/Fixtures.ts"
 
@@ -32,7 +32,7 @@ export const layer = (settings: SettingsInput) =>
       Layer.mergeAll(
         ProcessSetting.incarnation,
         Environment.layerTable(parentEnvironment),
-        Redactor.layer([Redacted.make(secret)])
+        KnownSecrets.layer([Redacted.make(secret)])
       )
     ),
     Layer.provideMerge(Fixtures.pipeline(settings))

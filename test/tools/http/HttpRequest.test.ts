@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Outbound from "../../../layers/http/Outbound.ts"
 import * as HttpRequestLive from "../../../layers/tools/http/HttpRequest.ts"
 import type { SettingsInput } from "../../../src/config/Settings.ts"
-import { Redactor } from "../../../src/observability/Redactor.ts"
+import { KnownSecrets } from "../../../src/secret/KnownSecrets.ts"
 import { ToolCalls } from "../../../src/tool/ToolCalls.ts"
 import * as NetworkZoo from "../../rigs/NetworkZoo.ts"
 import * as Fixtures from "../../tool/Fixtures.ts"
@@ -23,7 +23,7 @@ const world = (http_client: HttpClient = {}, more: Partial<Tools> = {}) => {
   return HttpRequestLive.layer.pipe(
     Layer.provideMerge(Outbound.grant),
     Layer.provideMerge(Outbound.layer),
-    Layer.provideMerge(Layer.merge(NodeDns.layer, Redactor.layer())),
+    Layer.provideMerge(Layer.merge(NodeDns.layer, KnownSecrets.layer())),
     Layer.provideMerge(Fixtures.pipeline(settings))
   )
 }

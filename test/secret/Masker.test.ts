@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
-import * as Secrets from "../../src/observability/Secrets.ts"
+import * as Masking from "../../src/secret/Masking.ts"
+import * as Masker from "../../src/secret/Masker.ts"
 
 const secrets = [
   "sk-Abc/def+123==",
@@ -8,7 +9,7 @@ const secrets = [
   "Bearer tok-ü✓-0123456789",
   "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\nEFAASCBKcwggSjAgEAAoIBAQ\n-----END KEY-----"
 ]
-const masker = Secrets.make(secrets.map((secret) => Redacted.make(secret)))
+const masker = Masker.make(secrets.map((secret) => Redacted.make(secret)))
 
 const forms: ReadonlyArray<readonly [string, (text: string) => string]> = [
   ["as it is", (text) => text],
@@ -46,7 +47,7 @@ describe("a known secret", () => {
     it(`is masked ${name}`, () => {
       for (const secret of secrets) {
         const masked = masker.text(`before ${form(secret)} after`)
-        assert.include(masked, Secrets.mark)
+        assert.include(masked, Masking.mark)
         assert.isFalse(tells(masked, secret), masked)
         assert.isTrue(masked.startsWith("before "))
         assert.isTrue(masked.endsWith(" after"))
@@ -71,7 +72,7 @@ describe("a known secret", () => {
   })
 
   it("that is learned later is masked from then on", () => {
-    const growing = Secrets.make([])
+    const growing = Masker.make([])
     assert.strictEqual(growing.text("not-yet-known"), "not-yet-known")
     growing.add(Redacted.make("not-yet-known"))
     assert.strictEqual(growing.text("a not-yet-known b"), "a [redacted] b")
@@ -80,6 +81,6 @@ describe("a known secret", () => {
   it("leaves other words alone", () => {
     const words = "Base64 texts such as YWJjZGVmZ2hpamtsbW5vcA== and hex 00ff00ff stay, and so do keys and tokens"
     assert.strictEqual(masker.piece(words), words)
-    assert.strictEqual(Secrets.make([Redacted.make("abc"), Redacted.make("")]).text("abc"), "abc")
+    assert.strictEqual(Masker.make([Redacted.make("abc"), Redacted.make("")]).text("abc"), "abc")
   })
 })
