@@ -1,4 +1,5 @@
 /** What a running command writes: kept within its limits, told to who watches, and written to a file when one is wanted. */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Monotonic from "../../src/Monotonic.ts"
@@ -14,7 +15,7 @@ const bytesPerBeat = 32 * 1024 * 1024
 /** What watchers are told of each output between two beats. */
 const watchBytes = 4096
 
-export const make = Effect.fnUntraced(function* ({ limits, mask, stdoutFile, watch }: Contract.Command) {
+export const make = Effect.fnUntraced(function* ({ limits, mask, stdoutFile, take, watch }: Contract.Command) {
   const buffers = {
     stdout: OutputBuffer.make(limits.maxOutputBytes, limits.maxLineBytes),
     stderr: OutputBuffer.make(limits.maxOutputBytes, limits.maxLineBytes)
@@ -23,6 +24,7 @@ export const make = Effect.fnUntraced(function* ({ limits, mask, stdoutFile, wat
     watch === undefined ? undefined : { stdout: makeWatcher("stdout", watch), stderr: makeWatcher("stderr", watch) }
   const file = stdoutFile === undefined ? undefined : yield* makeFile(stdoutFile)
   const masks = mask === undefined ? undefined : { stdout: mask(), stderr: mask() }
+  const enough = Deferred.makeUnsafe<void>()
   let sinceBeat = 0
   let lastAt = yield* Monotonic.millis
   let isNew = false
@@ -43,9 +45,14 @@ export const make = Effect.fnUntraced(function* ({ limits, mask, stdoutFile, wat
   })
 
   return {
+    /** Waits until who takes the output has enough of it. */
+    enough: Deferred.await(enough),
     /** Takes a piece; false when reading should rest until the next beat. */
     push: (stream: Contract.StreamName, chunk: Uint8Array): boolean => {
-      keep(stream, masks === undefined ? chunk : masks[stream].take(chunk))
+      // What comes behind the end that was asked for is read and let go, so that the pipe runs dry.
+      if (Deferred.isDoneUnsafe(enough)) return true
+      if (take === undefined) keep(stream, masks === undefined ? chunk : masks[stream].take(chunk))
+      else if (!take(stream, chunk)) Deferred.doneUnsafe(enough, Effect.void)
       isNew = true
       sinceBeat += chunk.length
       return sinceBeat < bytesPerBeat

@@ -113,6 +113,7 @@ const whatEnds = Effect.fnUntraced(function* (limits: Contract.Limits, child: No
   const idle = Effect.as(Effect.repeat(beat, { until: (quiet) => quiet >= idleMillis }), "idle" as const)
   return yield* Effect.as(child.exited, "exited" as const).pipe(
     Effect.raceFirst(idle),
+    Effect.raceFirst(Effect.as(outputs.enough, "enough" as const)),
     AwakeTime.timeoutOrElse({ duration: limits.timeout, orElse: () => Effect.succeed("timeout" as const) })
   )
 })

@@ -28,6 +28,11 @@ export interface Command {
    * output later was masked before.
    */
   readonly mask?: (() => Masking.Masking<Uint8Array>) | undefined
+  /**
+   * Takes all that the command writes, as it is read and unmasked, and nothing of it is kept or told. It is called between pieces of
+   * the pipe and not by a fiber: it must be quick and never throw. False when it has enough: the command is ended then.
+   */
+  readonly take?: ((stream: StreamName, piece: Uint8Array) => boolean) | undefined
   /** A new file for all that the command writes to standard output, up to a size; the path is absolute. */
   readonly stdoutFile?: { readonly path: string; readonly maxBytes: number } | undefined
 }
@@ -65,8 +70,8 @@ export type Exit =
 /** A command that was started and is over. */
 export interface Ended {
   readonly exit: Exit
-  /** `exited`: by itself. `timeout`, `idle`: a limit ended it. */
-  readonly cause: "exited" | "timeout" | "idle"
+  /** `exited`: by itself. `timeout`, `idle`: a limit ended it. `enough`: who took its output did not want more. */
+  readonly cause: "exited" | "timeout" | "idle" | "enough"
   readonly stdout: OutputBuffer.Captured
   readonly stderr: OutputBuffer.Captured
   readonly durationMillis: number

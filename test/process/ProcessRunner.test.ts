@@ -46,6 +46,41 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "ProcessRunner"),
       })
     )
 
+    it.effect("F108 hands each piece to who takes it, keeps nothing, and ends a command that has said enough", () =>
+      Effect.gen(function* () {
+        let taken = 0
+        const endless = yield* timed(
+          run(
+            Setting.bash("yes & echo oops >&2; wait", {
+              take: (stream, piece) => {
+                if (stream === "stdout") taken += piece.length
+                return taken < 100_000
+              }
+            })
+          )
+        )
+        assert.deepStrictEqual(
+          [endless.value.cause, text(endless.value), OutputText.decode(endless.value.stderr)],
+          ["enough", "", ""]
+        )
+        assert.isAtLeast(taken, 100_000)
+        assert.isBelow(taken, 100_000 + 1024 * 1024)
+        assert.isBelow(endless.millis, slack)
+        assert.deepStrictEqual([endless.value.unkillable, endless.value.pipeKeptOpen], [0, false])
+
+        const all = { stdout: 0, stderr: 0 }
+        const whole = yield* run(
+          Setting.bash("head -c 300000 /dev/zero; head -c 7 /dev/zero >&2", {
+            take: (stream, piece) => {
+              all[stream] += piece.length
+              return true
+            }
+          })
+        )
+        assert.deepStrictEqual([whole.cause, all], ["exited", { stdout: 300_000, stderr: 7 }])
+      })
+    )
+
     it.effect("gives the command its environment and nothing of this process's", () =>
       Effect.gen(function* () {
         const ended = yield* run(
