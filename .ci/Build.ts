@@ -29,7 +29,9 @@ export const entries: Record<string, string> = {
 /** What is left outside the program's bundle, with the reason. */
 const outside: Record<string, string> = {
   // A peer that @effect/platform-node can use and we do not.
-  redis: "optional"
+  redis: "optional",
+  // Its program is started by its path, so it must lie there as a file.
+  ripgrep: "a program of its own"
 }
 
 const bundle = (folder: string, options: BuildOptions, output: OutputOptions): BuildOptions => ({

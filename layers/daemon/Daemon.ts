@@ -28,6 +28,7 @@ import * as EndpointFile from "../rpc/EndpointFile.ts"
 import * as Overview from "../rpc/Overview.ts"
 import * as Server from "../rpc/Server.ts"
 import * as Runtime from "../runtime/Runtime.ts"
+import * as FileSearch from "../search/FileSearch.ts"
 import * as Care from "../storage/Care.ts"
 import * as Database from "../storage/Database.ts"
 import * as DataDirectory from "../storage/DataDirectory.ts"
@@ -58,6 +59,7 @@ export const layer = (options: Options) =>
         PullChannels.layer,
         Care.layer,
         HostProcess.layer,
+        FileSearch.grant,
         Outbound.grant,
         Tools.layer,
         options.tools ?? Layer.empty

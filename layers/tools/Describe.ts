@@ -74,7 +74,7 @@ const failureLines = ({ failures }: Item): ReadonlyArray<string> =>
         ""
       ]
 
-const settingLines = ({ section, skill }: Item): ReadonlyArray<string> => {
+const settingLines = ({ needs, section, skill }: Item): ReadonlyArray<string> => {
   if (skill !== undefined) {
     return [
       `- **Offered:** unless \`native_disabled\` of \`[tools.skills]\` names \`${skill}\`, or \`native\` is false`,
@@ -86,11 +86,14 @@ const settingLines = ({ section, skill }: Item): ReadonlyArray<string> => {
   const keys = table === undefined ? [] : Outline.entries(table)
   const isOn = keys.some((entry) => entry.name === "enabled" && entry.notes?.fallback === true)
   return [
-    `- **Offered:** while \`[${section.join(".")}].enabled\` is true, which it is ${isOn ? "" : "not "}by default`,
+    `- **Offered:** while \`[${section.join(".")}].enabled\` is true, which it is ${isOn ? "" : "not "}by default${alsoNeeded(needs)}`,
     `- **Settings:** ${keys.map((entry) => `\`${entry.name}\` (${JSON.stringify(entry.notes?.fallback ?? null)})`).join(", ")}`,
     ""
   ]
 }
+
+const alsoNeeded = (section: Item["needs"]): string =>
+  section === undefined ? "" : `, and \`[${section.join(".")}].enabled\` too`
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields

@@ -3,6 +3,7 @@ import * as Layer from "effect/Layer"
 import * as ApplyPatch from "./editing/ApplyPatch.ts"
 import * as Files from "./file/Files.ts"
 import * as GlobFiles from "./file/GlobFiles.ts"
+import * as Grep from "./file/Grep.ts"
 import * as Sharing from "./file/Sharing.ts"
 import * as Texts from "./file/Texts.ts"
 import * as Bash from "./execution/Bash.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(
   Files.layer,
   GlobFiles.layer,
   Texts.layer,
+  Grep.layer,
   ApplyPatch.layer,
   Bash.layer,
   Python.layer,

@@ -129,24 +129,18 @@ const search: Skills.Skill = {
     return call({ pattern, fixed_string: true, ...where }, pattern)
   },
   answer: (label, outcome) => {
-    const found = outcome.list("matches")
-    if (found.length > 0) {
-      const lines = found.slice(0, mostLines).map((match) => `- ${lineOf(match)}`)
-      return [`“${label}” is in:`, ...lines].join("\n")
-    }
-    return Option.contains(outcome.field("count"), "0") ? `“${label}” is in no file.` : shown(outcome.text)
+    const [header = "", ...found] = outcome.text.split("\n\n")
+    if (!/^\d+ lines? match/.test(header)) return shown(outcome.text)
+    if (found.length === 0) return `“${label}” is in no file.`
+    const lines = found.join("\n").split("\n")
+    const more = lines.length > mostLines ? ["and more"] : []
+    return [`“${label}” is in:`, ...lines.slice(0, mostLines), ...more].join("\n")
   }
 }
 const searching = new RegExp(
   `^(?:search|look|grep)(?: for)? ("[^"]+"|'[^']+'|.+) in ((?:(?:the |my |all )*files)|${path.slice(1, -1)})$`,
   "is"
 )
-
-const lineOf = (match: Readonly<Record<string, unknown>>): string =>
-  [match["path"], match["line_number"] ?? match["line"], match["text"] ?? match["content"]]
-    .filter((part) => typeof part === "string" || typeof part === "number")
-    .map((part) => Text.clip(String(part).trim(), 200))
-    .join(": ")
 
 const replace: Skills.Skill = {
   name: "replace a line",

@@ -10,7 +10,8 @@ export const keptOffBy = ({ orchestration, tools }: Settings["Service"], name: s
   if (skill !== undefined && !tools.skills.native) return "[tools.skills].native"
   if (skill !== undefined && tools.skills.native_disabled.includes(skill)) return "[tools.skills].native_disabled"
   const section = sections.get(name)
-  if (section !== undefined && turnedOff(tools).has(section)) return `[${section}].enabled`
+  const missing = [section, needed.get(name)].find((one) => one !== undefined && turnedOff(tools).has(one))
+  if (missing !== undefined) return `[${missing}].enabled`
   if (PolicyPatterns.allows({ allow, deny }, name)) return null
   return `[orchestration.main_agent].${deny.length > 0 ? "tools_deny" : "tools_allow"}`
 }
@@ -26,6 +27,13 @@ export const enabledBy = (name: string): string | null => {
 const sections: ReadonlyMap<string, string> = new Map(
   catalogue.flatMap(({ items }) =>
     items.flatMap(({ section, tool }) => (section === undefined ? [] : [[tool.name, section.join(".")] as const]))
+  )
+)
+
+/** Tool → another section that must be on as well. */
+const needed: ReadonlyMap<string, string> = new Map(
+  catalogue.flatMap(({ items }) =>
+    items.flatMap(({ needs, tool }) => (needs === undefined ? [] : [[tool.name, needs.join(".")] as const]))
   )
 )
 

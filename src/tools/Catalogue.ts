@@ -1,5 +1,6 @@
 /** The built-in tools by group, with what their types do not say: when they are offered and which failures they have. */
 import { failures } from "../file/FileError.ts"
+import * as SearchError from "../search/SearchError.ts"
 import * as PatchError from "../patch/PatchError.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { ApplyPatch } from "./editing/ApplyPatch.ts"
@@ -12,6 +13,7 @@ import { CodeRead } from "./file/CodeRead.ts"
 import { DeleteFile } from "./file/DeleteFile.ts"
 import { FileInfo } from "./file/FileInfo.ts"
 import { GlobFiles } from "./file/GlobFiles.ts"
+import { Grep } from "./file/Grep.ts"
 import { ListFiles } from "./file/ListFiles.ts"
 import { MoveFile } from "./file/MoveFile.ts"
 import { ReadFile } from "./file/ReadFile.ts"
@@ -34,6 +36,8 @@ export interface Item {
   readonly tool: Tool.Any
   /** The section of the settings file with its switch and its settings; absent for a tool that is always offered. */
   readonly section?: ReadonlyArray<string>
+  /** Another section that must be on as well. */
+  readonly needs?: ReadonlyArray<string>
   /** The skill that it belongs to, which `[tools.skills]` can turn off. */
   readonly skill?: string
   /** Code → meaning of the failures it declares. */
@@ -216,6 +220,12 @@ export const catalogue: ReadonlyArray<Group> = [
       { tool: FileInfo, section: files, failures: failures(...anyFile) },
       { tool: ReadFile, section: files, failures: failures("not_text", ...anyFile) },
       { tool: CodeRead, section: files, failures: failures("not_text", ...anyFile) },
+      {
+        tool: Grep,
+        section: ["tools", "grep"],
+        needs: files,
+        failures: { ...SearchError.failures, ...failures("file_not_found", ...anyPath) }
+      },
       {
         tool: WriteFile,
         section: files,

@@ -173,10 +173,10 @@ describe("the offline helper and files", () => {
     ["replace a with b in c.txt", { ok: true, summary: "Success" }, "I changed c.txt."],
     [
       "search for milk in files",
-      { matches: [{ path: "a.txt", line: 3, text: "  milk" }], count: 1 },
-      "“milk” is in:\n- a.txt: 3: milk"
+      "2 lines match, 7 files searched.\n\na.txt\n3:   milk\n\nb.txt\n1: milk",
+      "“milk” is in:\na.txt\n3:   milk\nb.txt\n1: milk"
     ],
-    ["search for milk in files", { matches: [], count: 0 }, "“milk” is in no file."],
+    ["search for milk in files", "0 lines match, 7 files searched.", "“milk” is in no file."],
     [
       "read a.txt",
       { ok: false, error_code: "file:file_not_found", error: '"a.txt": There is no file of this name.' },

@@ -8,14 +8,16 @@ import * as Outbound from "../../layers/http/Outbound.ts"
 import * as ModelsLive from "../../layers/model/Models.ts"
 import * as HostProcess from "../../layers/process/HostProcess.ts"
 import * as ProcessRunner from "../../layers/process/ProcessRunner.ts"
+import * as FileSearch from "../../layers/search/FileSearch.ts"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import * as Tools from "../../layers/tools/Tools.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
+import * as FileZoo from "../rigs/FileZoo.ts"
 import * as NetworkZoo from "../rigs/NetworkZoo.ts"
 
-const everything = Layer.mergeAll(Tools.layer, HostProcess.layer, Outbound.grant).pipe(
+const everything = Layer.mergeAll(Tools.layer, HostProcess.layer, FileSearch.grant, Outbound.grant).pipe(
   Layer.provide(Layer.mergeAll(Outbound.layer, ProcessRunner.layer)),
   Layer.provide(
     Layer.mergeAll(
@@ -28,7 +30,8 @@ const everything = Layer.mergeAll(Tools.layer, HostProcess.layer, Outbound.grant
   Layer.provide(NodeServices.layer)
 )
 
-const runtime = (port: number) =>
+/** `workspace`: where patches apply, the managed files here. */
+const runtime = (port: number, workspace: string) =>
   TestRuntime.layer({
     scripts: [],
     over: ModelsLive.layer,
@@ -36,7 +39,9 @@ const runtime = (port: number) =>
     settings: {
       outbound: { private_hosts: [`127.0.0.1:${port}`] },
       tools: {
-        file_storage: { enabled: true },
+        file_storage: { enabled: true, root_dir: workspace },
+        grep: { enabled: true },
+        apply_patch: { enabled: true, workspace_root: workspace },
         bash: { enabled: true },
         http_client: { enabled: true },
         kv_memory: { enabled: true }
@@ -57,6 +62,11 @@ it.live("drives files, a command, a page and notes in one conversation", () =>
         "write Milk and eggs to lists/shop.txt",
         "read lists/shop.txt",
         "list files in lists",
+        "search for milk in files",
+        "search for Milk and in lists",
+        "replace Milk and eggs with Milk and bread in lists/shop.txt",
+        "search for bread in lists/shop.txt",
+        "replace Milk and bread with Milk and eggs in lists/shop.txt",
         "run `cat lists/shop.txt; echo; expr 6 \\* 7`",
         "run `exit 3`",
         `fetch ${server.url("/a?b=c;d")}`,
@@ -72,13 +82,32 @@ it.live("drives files, a command, a page and notes in one conversation", () =>
       }
       return answers
     })
-    const [wrote, read, listed, ran, failed, fetched, refused, remembered, recalled, both] = yield* Effect.provide(
-      session,
-      runtime(server.port)
-    )
+    const { root } = yield* FileZoo.make
+    const [
+      wrote,
+      read,
+      listed,
+      searchedInVain,
+      searched,
+      patched,
+      searchedAgain,
+      patchedBack,
+      ran,
+      failed,
+      fetched,
+      refused,
+      remembered,
+      recalled,
+      both
+    ] = yield* Effect.provide(session, runtime(server.port, root))
     assert.match(wrote ?? "", /^I wrote lists\/shop\.txt \(13 bytes\)\.\n/)
     assert.match(read ?? "", /Milk and eggs$/)
     assert.strictEqual(listed, "Files in lists:\n- shop.txt (13 bytes)")
+    assert.strictEqual(searchedInVain, "“milk” is in no file.")
+    assert.strictEqual(searched, "“Milk and” is in:\nlists/shop.txt\n1: Milk and eggs")
+    assert.strictEqual(patched, "I changed lists/shop.txt.")
+    assert.strictEqual(searchedAgain, "“bread” is in:\nlists/shop.txt\n1: Milk and bread")
+    assert.strictEqual(patchedBack, "I changed lists/shop.txt.")
     assert.strictEqual(ran, "$ cat lists/shop.txt; echo; expr 6 \\* 7\nMilk and eggs\n42")
     assert.strictEqual(failed, "$ exit 3\nIt ended with code 3.")
     assert.strictEqual(fetched, `${server.url("/a?b=c;d")} answered 200:\nThe page of the machine`)

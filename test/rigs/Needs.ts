@@ -21,6 +21,12 @@ export const python: Need = {
   reason: "python3 is not installed"
 }
 
+/** Not the one that packages put into the PATH of npm scripts: that is a script. */
+export const ripgrep: Need = {
+  missing: spawnSync("/usr/bin/rg", ["--version"]).status !== 0,
+  reason: "ripgrep is not installed in /usr/bin"
+}
+
 /** Tried, since a system may have the program and not let it make namespaces. */
 const bwrapTrial = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], { encoding: "utf8" })
 

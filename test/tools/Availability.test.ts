@@ -10,6 +10,7 @@ const names = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.name
 const offByItself = new Set([
   "tools.kv_memory",
   "tools.file_storage",
+  "tools.grep",
   "tools.apply_patch",
   "tools.bash",
   "tools.python_exec",

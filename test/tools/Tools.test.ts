@@ -12,6 +12,7 @@ import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Outbound from "../../src/http/Outbound.ts"
 import * as Ids from "../../src/Ids.ts"
+import { FsSearch } from "../../src/search/FileSearch.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
@@ -28,6 +29,7 @@ const everyTool = {
     wait: { enabled: true },
     apply_patch: { enabled: true },
     file_storage: { enabled: true },
+    grep: { enabled: true },
     bash: { enabled: true },
     python_exec: { enabled: true },
     kv_memory: { enabled: true },
@@ -42,6 +44,25 @@ const noTurn = Layer.effectDiscard(
     yield* register(TurnFiles.TurnContext, () => Effect.succeed({ insert: () => Effect.void }))
     yield* register(TurnFiles.Messaging, () => Effect.succeed({ send: () => Effect.void }))
   })
+)
+
+/** Nothing is ever found, by no program. */
+const noSearch = Layer.effectDiscard(
+  Grants.use((grants) =>
+    grants.register(FsSearch, () =>
+      Effect.succeed({
+        search: ({ path }) =>
+          Effect.succeed({
+            place: { relative: path, absolute: `/memory/${path}` },
+            matches: [],
+            scanned: 0,
+            skipped: [],
+            stopped: undefined,
+            cutLines: 0
+          })
+      })
+    )
+  )
 )
 
 const noNetwork = Layer.effectDiscard(
@@ -62,6 +83,7 @@ const tools = (settings: SettingsInput = everyTool) =>
     noTurn,
     TestMemory.layer(),
     TestProcess.layer(() => Effect.succeed(TestProcess.finished("said"))),
+    noSearch,
     noNetwork
   ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),

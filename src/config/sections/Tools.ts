@@ -4,6 +4,7 @@ import * as Approval from "./tools/Approval.ts"
 import * as Bash from "./tools/Bash.ts"
 import * as Calculator from "./tools/Calculator.ts"
 import * as FileStorage from "./tools/FileStorage.ts"
+import * as Grep from "./tools/Grep.ts"
 import * as PythonExec from "./tools/PythonExec.ts"
 import * as KvMemory from "./tools/KvMemory.ts"
 import * as Skills from "./tools/Skills.ts"
@@ -18,6 +19,7 @@ export const section = Key.key(
     wait: Wait.section,
     calculator: Calculator.section,
     file_storage: FileStorage.section,
+    grep: Grep.section,
     apply_patch: ApplyPatch.section,
     bash: Bash.section,
     python_exec: PythonExec.section,

@@ -6,6 +6,9 @@ import * as Channels from "../../../src/channel/Channels.ts"
 import { FileError } from "../../../src/file/FileError.ts"
 import * as Workspace from "../../../src/file/Workspace.ts"
 import { Grants } from "../../../src/tool/Capability.ts"
+import { FsSearch } from "../../../src/search/FileSearch.ts"
+import type * as FileSearch from "../../../src/search/FileSearch.ts"
+import * as SearchError from "../../../src/search/SearchError.ts"
 import { catalogue } from "../../../src/tools/Catalogue.ts"
 import * as TurnFiles from "../../../src/tools/file/TurnFiles.ts"
 import * as Refusals from "./Refusals.ts"
@@ -72,11 +75,18 @@ const writing: Workspace.Writing<never> = {
       : change(path)
 }
 
+/** A search for the name of a reason is refused for it. */
+const search = ({ path, pattern }: FileSearch.Request) => {
+  const reason = SearchError.SearchError.fields.reason.literals.find((one) => one === pattern)
+  return reason === undefined ? refuse(path) : new SearchError.SearchError({ reason, detail: "It refuses to search." })
+}
+
 const grants = Layer.effectDiscard(
   Effect.gen(function* () {
     const { register } = yield* Grants
     yield* register(Workspace.FsRead, () => Effect.succeed(reading))
     yield* register(Workspace.FsWrite, () => Effect.succeed(writing))
+    yield* register(FsSearch, () => Effect.succeed({ search }))
     yield* register(TurnFiles.TurnContext, () => Effect.succeed({ insert: () => Effect.void }))
     yield* register(TurnFiles.Messaging, ({ channel }) =>
       Effect.succeed({ send: () => new Channels.FilesNotTaken({ channel }) })
@@ -88,6 +98,7 @@ const grants = Layer.effectDiscard(
 const working: Readonly<Record<string, (path: string) => object>> = {
   list_files: (folder) => ({ folder }),
   glob_files: (folder) => ({ folder, pattern: "*.md" }),
+  grep: (path) => ({ path, pattern: "a" }),
   write_file: (path) => ({ path, content: "x" }),
   move_file: (source_path) => ({ source_path, destination_path: "b.txt" }),
   self_insert_artifact: (path) => ({ path, as: "file" })
@@ -97,6 +108,11 @@ const argumentsOf = (tool: string, path: string): object => working[tool]?.(path
 /** What the tools judge by themselves. */
 const own: ReadonlyArray<Refusals.Refusal> = [
   { tool: "glob_files", code: "file:invalid_pattern", arguments: { pattern: "../*.md" } },
+  ...Object.keys(SearchError.failures).map((code) => ({
+    tool: "grep",
+    code,
+    arguments: { pattern: code.slice("grep:".length) }
+  })),
   { tool: "read_file", code: "file:not_text", arguments: { path: "binary" } },
   { tool: "code_read", code: "file:not_text", arguments: { path: "binary" } },
   {
@@ -116,7 +132,7 @@ const isOwn = (tool: string, code: string) => own.some((one) => one.tool === too
 const items = catalogue.find(({ title }) => title === "Managed files")?.items ?? []
 
 export const group: Refusals.Group = {
-  layer: Refusals.tools({ tools: { file_storage: { enabled: true } } }, grants),
+  layer: Refusals.tools({ tools: { file_storage: { enabled: true }, grep: { enabled: true } } }, grants),
   refusals: [
     ...own,
     ...items.flatMap(({ failures, tool: { name: tool } }) =>
