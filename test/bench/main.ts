@@ -13,7 +13,9 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   memory: () => import("./Memory.ts"),
   recovery: () => import("./Recovering.ts"),
   html: () => import("./Html.ts"),
-  masking: () => import("./Masking.ts")
+  masking: () => import("./Masking.ts"),
+  grep: () => import("./Grep.ts"),
+  glob: () => import("./Glob.ts")
 }
 
 const args = process.argv.slice(2)
