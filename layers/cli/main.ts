@@ -171,6 +171,50 @@ const config = Command.make("config").pipe(
   Command.withSubcommands([check, show])
 )
 
+const explain = Command.make(
+  "explain",
+  {
+    tool: Argument.String("tool").pipe(Argument.withDescription("The name of a tool")),
+    arguments: Argument.String("arguments").pipe(
+      Argument.withDescription('A JSON object; or just the command, path or address, as in: explain bash "git push"'),
+      Argument.optional
+    ),
+    agent: Flag.String("agent").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("The agent that would make the call"),
+      Flag.withDefault("troupe")
+    ),
+    channel: Flag.String("channel").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("The channel the message would come from"),
+      Flag.withDefault("console")
+    ),
+    thread: Flag.String("thread").pipe(
+      Flag.withMetavar("KEY"),
+      Flag.withDescription("The key of the thread, such as console:main"),
+      Flag.withDefault("console:main")
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const question = { ...flags, arguments: Option.getOrUndefined(flags.arguments) }
+    yield* (yield* load(() => import("./commands/Policy.ts"))).explain(yield* common, question)
+  })
+).pipe(Command.withDescription("Say what the rules make of a tool call, and which of them decides"))
+
+const policyCheck = Command.make(
+  "check",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Policy.ts"))).check(yield* common, flags)
+  })
+).pipe(Command.withDescription("List the rules in force, and what is most often a slip in them"))
+
+const policy = Command.make("policy").pipe(
+  Command.withDescription("Look at the rules over what agents may do"),
+  Command.withSubcommands([policyCheck, explain])
+)
+
 const backup = Command.make(
   "backup",
   {
@@ -274,7 +318,21 @@ const troupe = root.pipe(
     })
   ),
   Command.withDescription("A self-hosted agent runtime. Without a command: run the daemon in the foreground."),
-  Command.withSubcommands([chat, status, threads, history, tools, config, backup, restore, verify, disk, held, undo])
+  Command.withSubcommands([
+    chat,
+    status,
+    threads,
+    history,
+    tools,
+    config,
+    policy,
+    backup,
+    restore,
+    verify,
+    disk,
+    held,
+    undo
+  ])
 )
 
 Command.run(troupe, { version }).pipe(

@@ -25,6 +25,7 @@ import * as PatchFiles from "../patch/PatchFiles.ts"
 import * as MemoryGrant from "../memory/MemoryGrant.ts"
 import * as Notes from "../memory/Notes.ts"
 import * as Undo from "../ledger/Undo.ts"
+import * as Policy from "../policy/Policy.ts"
 import * as Spill from "../spill/Spill.ts"
 import * as Threads from "../thread/Threads.ts"
 import * as Grants from "../tool/Grants.ts"
@@ -54,7 +55,7 @@ const files = Layer.provideMerge(Layer.merge(Workspace.grants, PatchFiles.grants
  * registries and the repositories.
  */
 export const agents = Layer.mergeAll(Agents.layer, ToolCalls.layer, MemoryGrant.layer, Undo.layer).pipe(
-  Layer.provideMerge(Approvals.layer),
+  Layer.provideMerge(Layer.merge(Approvals.layer, Policy.layer)),
   Layer.provide(Spill.layer),
   Layer.provideMerge(files)
 )

@@ -10,7 +10,7 @@ import type * as Running from "./Running.ts"
 export const make =
   (approvals: Approvals.Approvals["Service"], running: Running.Running): Stage =>
   (invocation, inner) =>
-    approvals.required(invocation.registration.tool.name)
+    invocation.verdict.decision === "ask"
       ? Effect.flatMap(ask(approvals, running, invocation), (outcome) =>
           outcome === "approved" ? inner : Effect.fail(denied(invocation, outcome))
         )

@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type * as Rules from "../../src/policy/Rules.ts"
 import type { JsonObject } from "../../src/tool/Arguments.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
@@ -13,6 +14,8 @@ export interface Invocation {
   /** The parameters as they may be written down and shown: with the secrets of this process masked. */
   readonly shown: JsonObject
   readonly prepared: Registration.Prepared
+  /** What the policy says of it; a call that is denied is none. */
+  readonly verdict: Rules.Verdict
   /** Code gets the whole output; what a model reads is bounded. */
   readonly reader: "model" | "code"
 }

@@ -46,6 +46,7 @@ export const failed = Effect.fnUntraced(function* (failure: {
 const outcomeOf = (error: Tool.Failure): Entry.CallOutcome => {
   if (error instanceof ToolError.InvalidToolArguments) return "invalid"
   if (error instanceof ToolError.ToolDenied) return "denied"
+  if (error instanceof ToolError.ToolForbidden) return "forbidden"
   if (error instanceof ToolError.ToolTimeout) return "timeout"
   if (error instanceof ToolError.ToolCancelled) return "cancelled"
   return "failed"

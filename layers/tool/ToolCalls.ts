@@ -10,6 +10,8 @@ import * as Ids from "../../src/Ids.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import * as Memo from "../../src/Memo.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
+import { Policy } from "../../src/policy/Policy.ts"
+import type * as Rules from "../../src/policy/Rules.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Capability from "../../src/tool/Capability.ts"
@@ -18,7 +20,7 @@ import * as PolicyPatterns from "../../src/tool/PolicyPatterns.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
-import type { Call, Offer, Policy, TurnTools } from "../../src/tool/ToolCalls.ts"
+import type { Call, Offer, Policy as ToolPolicy, TurnTools } from "../../src/tool/ToolCalls.ts"
 import type * as ToolContext from "../../src/tool/ToolContext.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
 import * as ToolName from "../../src/tool/ToolName.ts"
@@ -34,7 +36,7 @@ import * as Running from "./Running.ts"
 import * as SpillStage from "./SpillStage.ts"
 import * as WrapperStage from "./WrapperStage.ts"
 
-type Needs = ToolRegistry | Capability.Grants | Approvals | Spill | EventBus | Ledger | KnownSecrets
+type Needs = ToolRegistry | Capability.Grants | Policy | Approvals | Spill | EventBus | Ledger | KnownSecrets
 
 export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
   ToolCalls,
@@ -44,6 +46,7 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
     const bus = yield* EventBus
     const secrets = yield* KnownSecrets
     const digest = yield* Digest.Digest
+    const policy = yield* Policy
     const running = Running.make()
     // From the handler outwards.
     const stages: ReadonlyArray<Stage> = [
@@ -56,15 +59,13 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
 
     const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
       scope: ToolContext.TurnScope,
-      policy: Policy,
+      offer: ToolPolicy,
       authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
     ) {
       const granted = authority(yield* grants.forTurn(scope))
       const offered = yield* registry.offered(scope)
       const registrations = new Map(
-        Array.from(offered).filter(
-          ([name, { tool }]) => PolicyPatterns.allows(policy, name) && isGranted(granted, tool)
-        )
+        Array.from(offered).filter(([name, { tool }]) => PolicyPatterns.allows(offer, name) && isGranted(granted, tool))
       )
       const offers = Array.from(registrations.values(), offerOf)
       return { scope, granted, registrations, offers, counts: new Map<string, number>() }
@@ -90,8 +91,9 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
       reader: Invocation["reader"]
     ): Effect.fn.Return<Registration.Output, Tool.Failure> {
       const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
+      const verdict = yield* judged(policy, tools.scope, registration, parameters)
       const shown = secrets.fields(parameters)
-      const invocation: Invocation = { tools, registration, call, parameters, shown, prepared, reader }
+      const invocation: Invocation = { tools, registration, call, parameters, shown, prepared, verdict, reader }
       const handled = WrapperStage.run(invocation, yield* registry.wrappers)
       return yield* running.track(
         invocation,
@@ -193,6 +195,20 @@ const offerOf = Memo.byIdentity(({ parameters, tool: { description, name } }: Re
 // ---------------------------------------------------------------------------------------------------------------------
 // One call
 
+/** What the policy says of the call. Fails when that is no. */
+const judged = Effect.fnUntraced(function* (
+  policy: Policy["Service"],
+  { agent, channel, threadKey }: ToolContext.TurnScope,
+  { actions, tool }: Registration.Registration,
+  parameters: Arguments.JsonObject
+): Effect.fn.Return<Rules.Verdict, ToolError.ToolForbidden> {
+  const asked = { tool: tool.name, agent, channel, thread: threadKey, actions: yield* actions(parameters) }
+  const { verdict } = yield* policy.judge(asked)
+  if (verdict.decision !== "deny") return verdict
+  const { rule = "[policy].default", reason } = verdict
+  return yield* new ToolError.ToolForbidden({ tool: tool.name, rule, reason })
+})
+
 type Made = Pick<Call, "callId" | "parentCallId">
 
 const contextOf = (scope: ToolContext.TurnScope, made: Made): Registration.Call => ({
@@ -250,6 +266,7 @@ const promises = <T extends Tool.Any>(tool: T, error: unknown): error is Tool.Ca
 const fromEveryTool = [
   ToolError.InvalidToolArguments,
   ToolError.ToolDenied,
+  ToolError.ToolForbidden,
   ToolError.ToolLimitReached,
   ToolError.UnknownTool,
   ToolError.ToolRefused,

@@ -58,7 +58,7 @@ export const run = Effect.fnUntraced(function* (
 })
 
 /** Outcomes of a call that its tool never got. They say nothing of what it did in another life of the process. */
-const notRun: ReadonlySet<Entry.CallOutcome> = new Set(["denied", "invalid", "skipped"])
+const notRun: ReadonlySet<Entry.CallOutcome> = new Set(["denied", "forbidden", "invalid", "skipped"])
 
 /** How long it ran, the time a person took to allow it not counted, and what it gave. */
 const timed = <A, E, R>(run: Effect.Effect<A, E, R>) =>

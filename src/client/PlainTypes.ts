@@ -216,6 +216,7 @@ export type CallOutcome =
   | "failed"
   | "invalid"
   | "denied"
+  | "forbidden"
   | "timeout"
   | "cancelled"
   | "skipped"

@@ -20,6 +20,7 @@ import * as Memory from "./sections/Memory.ts"
 import * as Observability from "./sections/Observability.ts"
 import * as Orchestration from "./sections/Orchestration.ts"
 import * as Outbound from "./sections/Outbound.ts"
+import * as Policy from "./sections/Policy.ts"
 import * as Providers from "./sections/Providers.ts"
 import * as Retention from "./sections/Retention.ts"
 import * as Runtime from "./sections/Runtime.ts"
@@ -41,6 +42,7 @@ export const schema = Key.table({
   attachments: Attachments.section,
   outbound: Outbound.section,
   ledger: Ledger.section,
+  policy: Policy.section,
   tools: Tools.section
 })
 

@@ -101,7 +101,7 @@ export const ModelName = Schema.Struct({ provider: Schema.String, model: Schema.
 export type ModelName = typeof ModelName.Type
 
 /**
- * How a tool call ended. `skipped`: never started, since a newer message or a denial came first; `unknown`: the process
+ * How a tool call ended. `denied`: nobody said yes; `forbidden`: a rule of the policy says no; `skipped`: never started, since a newer message or a denial came first; `unknown`: the process
  * died while it ran and the tool may not be run again, so its effects may or may not have happened.
  */
 export const CallOutcome = Schema.Literals([
@@ -109,6 +109,7 @@ export const CallOutcome = Schema.Literals([
   "failed",
   "invalid",
   "denied",
+  "forbidden",
   "timeout",
   "cancelled",
   "skipped",

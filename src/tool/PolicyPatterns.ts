@@ -17,14 +17,18 @@ export const allows = (
  * unlisted. It may also be meant for a tool that comes later, so it is no mistake by itself. `kind` is put before "tool".
  */
 export const unmatched = (
-  { orchestration: { main_agent }, tools }: Settings["Service"],
+  { orchestration: { main_agent }, policy, tools }: Settings["Service"],
   names: ReadonlyArray<string>,
   kind = ""
 ): ReadonlyArray<string> =>
   [
     { path: "tools.approval.require_approval", patterns: tools.approval.require_approval },
     { path: "orchestration.main_agent.tools_allow", patterns: main_agent.tools_allow },
-    { path: "orchestration.main_agent.tools_deny", patterns: main_agent.tools_deny }
+    { path: "orchestration.main_agent.tools_deny", patterns: main_agent.tools_deny },
+    ...Object.entries(policy.rules).map(([name, rule]) => ({
+      path: `policy.rules.${name}.tools`,
+      patterns: rule.tools
+    }))
   ].flatMap(({ path, patterns }) =>
     patterns.flatMap((pattern, index) => {
       if (names.some((name) => ToolPattern.matches([pattern], name))) return []

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
+import * as Action from "../policy/Action.ts"
 import * as Arguments from "./Arguments.ts"
 import type * as Capability from "./Capability.ts"
 import * as Confinement from "./Confinement.ts"
@@ -47,6 +48,8 @@ export interface Registration {
   }) => Effect.Effect<Prepared, ToolError.InvalidToolArguments | Capability.CapabilityNotGranted>
   /** What a restart may do with a call that has these parameters. */
   readonly replay: (parameters: Arguments.JsonObject) => Effect.Effect<Tool.Replay>
+  /** What a call that has these parameters would do. Those that the tool refuses are a call of which nothing is known. */
+  readonly actions: (parameters: Arguments.JsonObject) => Effect.Effect<ReadonlyArray<Action.Action>>
   /** Reads JSON back as the tool's success: for results that a wrapper or the spill stage has changed. */
   readonly output: (data: Schema.Json) => Effect.Effect<Output, Schema.SchemaError>
   /** The fields of a failure the tool declares, as JSON; null for any other failure. */
@@ -121,6 +124,8 @@ export const bind = <T extends Tool.Any>(
       tool.replayOf === undefined
         ? Effect.succeed(tool.replay)
         : Effect.match(read(parameters), { onFailure: () => tool.replay, onSuccess: tool.replayOf }),
+    actions: (parameters) =>
+      Effect.match(read(parameters), { onFailure: () => [Action.call], onSuccess: tool.actionsOf }),
     output: (data) => Effect.flatMap(decodeSuccess(data), toOutput),
     details: (failure) => (isFailure(failure) ? Effect.orDie(encodeFailure(failure)) : Effect.succeed(null))
   }

@@ -18,6 +18,7 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Action from "../policy/Action.ts"
 import type * as Capability from "./Capability.ts"
 import type { ToolCallContext } from "./ToolContext.ts"
 import type * as ToolError from "./ToolError.ts"
@@ -99,6 +100,8 @@ export interface Tool<
   readonly identifiedBy: ReadonlyArray<string>
   /** Made to be called again and again with the same result, until something changes: a turn that does it is not stopped. */
   readonly polling: boolean
+  /** What a call would do, in the normal form that policies are held against. At least one action. */
+  readonly actionsOf: (parameters: unknown) => ReadonlyArray<Action.Action>
 }
 
 /** Any tool, with its types forgotten: what registries and the pipeline work with. */
@@ -121,6 +124,7 @@ export interface Any {
   readonly text: (success: unknown) => string | undefined
   readonly identifiedBy: ReadonlyArray<string>
   readonly polling: boolean
+  readonly actionsOf: (parameters: unknown) => ReadonlyArray<Action.Action>
 }
 
 /** Declares a tool. Every field is required on purpose: a tool without a time limit or a replay rule does not compile. */
@@ -149,6 +153,8 @@ export const make = <
     readonly identifiedBy?: ReadonlyArray<keyof NoInfer<Parameters>["Type"] & string>
     /** It is meant to be called again and again with the same result, as one that waits or asks how far something is. */
     readonly polling?: boolean
+    /** What a call would do, for policies. Needed of a tool that runs programs, touches files, or reaches others. */
+    readonly actions?: (parameters: NoInfer<Parameters>["Type"]) => ReadonlyArray<Action.Action>
   }
 ): Tool<Name, Parameters, Success, Fail, Mode, Capabilities> => ({
   name,
@@ -156,7 +162,8 @@ export const make = <
   text: textOf(options.success, options.text),
   replayOf: replayOf(options.parameters, options.replay, options.replayOf),
   identifiedBy: options.identifiedBy ?? [],
-  polling: options.polling ?? false
+  polling: options.polling ?? false,
+  actionsOf: actionsOf(options.parameters, options.actions)
 })
 
 /** Closes over the type of the success, so that registries can ask for the words of a success they do not know. */
@@ -179,6 +186,21 @@ const replayOf = <Parameters extends ParametersSchema>(
   const areParameters = Schema.is(schema)
   return (parameters) => (areParameters(parameters) ? rule(parameters) : otherwise)
 }
+
+/** Closes over the type of the parameters, for the same reason. */
+const actionsOf = <Parameters extends ParametersSchema>(
+  schema: Parameters,
+  tell: ((parameters: Parameters["Type"]) => ReadonlyArray<Action.Action>) | undefined
+): ((parameters: unknown) => ReadonlyArray<Action.Action>) => {
+  if (tell === undefined) return () => justCalled
+  const areParameters = Schema.is(schema)
+  return (parameters) => {
+    const actions = areParameters(parameters) ? tell(parameters) : justCalled
+    return actions.length === 0 ? justCalled : actions
+  }
+}
+
+const justCalled: ReadonlyArray<Action.Action> = [Action.call]
 
 export type SuccessOf<T extends Any> = T["success"]["Type"]
 export type FailureOf<T extends Any> = T["failure"]["Type"]
@@ -231,6 +253,7 @@ export type CallError<T extends Any> =
   | FailureOf<T>
   | ToolError.InvalidToolArguments
   | ToolError.ToolDenied
+  | ToolError.ToolForbidden
   | ToolError.ToolLimitReached
   | ToolError.UnknownTool
   | ToolError.ToolRefused

@@ -40,6 +40,19 @@ export class ToolDenied extends Schema.TaggedError<ToolDenied>()("ToolDenied", {
   }
 }
 
+/** A rule of the operator says no, and nobody is asked. */
+export class ToolForbidden extends Schema.TaggedError<ToolForbidden>()("ToolForbidden", {
+  tool: Schema.String,
+  rule: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "tool:forbidden"
+  override get message() {
+    const why = this.reason === "" ? "" : ` (${this.reason})`
+    return `${this.tool} may not do this: the rule ${this.rule} forbids it${why}. Do not try to do it in another way; say that a rule forbids it.`
+  }
+}
+
 /** What happened, and what the model should do about it. */
 const whyDenied = {
   denied: "the person asked said no. Do not try it again unless the person asks for it.",

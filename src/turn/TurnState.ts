@@ -363,7 +363,7 @@ const countFailure = (state: TurnState, entry: Extract<Entry.Entry, { _tag: "Too
 const reachedTool = (entry: Extract<Entry.Entry, { _tag: "ToolResult" }>): boolean =>
   !untried.has(entry.outcome) && !refusedBefore.has(entry.errorCode ?? "")
 
-const untried: ReadonlySet<Entry.CallOutcome> = new Set(["skipped", "denied", "invalid"])
+const untried: ReadonlySet<Entry.CallOutcome> = new Set(["skipped", "denied", "forbidden", "invalid"])
 const refusedBefore: ReadonlySet<string> = new Set(["tool:unknown", "tool:per_turn_limit"])
 
 const increment = (counts: ReadonlyMap<string, number>, key: string): ReadonlyMap<string, number> =>

@@ -12,6 +12,7 @@ import * as ApprovalsLive from "../../layers/approval/Approvals.ts"
 import * as ChannelsLive from "../../layers/channel/Channels.ts"
 import * as WorkspaceLive from "../../layers/file/Workspace.ts"
 import * as PatchFiles from "../../layers/patch/PatchFiles.ts"
+import * as PolicyLive from "../../layers/policy/Policy.ts"
 import * as SpillLive from "../../layers/spill/Spill.ts"
 import * as GrantsLive from "../../layers/tool/Grants.ts"
 import * as ToolCallsLive from "../../layers/tool/ToolCalls.ts"
@@ -67,7 +68,7 @@ const files = Layer.provideMerge(Layer.merge(WorkspaceLive.grants, PatchFiles.gr
 /** The live pipeline and all below it. */
 export const pipeline = (settings: SettingsInput = {}) =>
   ToolCallsLive.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, SpillLive.layer, phone)),
+    Layer.provideMerge(Layer.mergeAll(ApprovalsLive.layer, PolicyLive.layer, SpillLive.layer, phone)),
     Layer.provideMerge(files),
     Layer.provideMerge(
       Layer.mergeAll(

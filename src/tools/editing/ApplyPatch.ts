@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { FileError } from "../../file/FileError.ts"
 import { PatchError } from "../../patch/PatchError.ts"
 import { FsPatch } from "../../patch/PatchFiles.ts"
+import * as PatchActions from "../../policy/PatchActions.ts"
 import * as Tool from "../../tool/Tool.ts"
 
 /** Ways in which the lines of a hunk differ from those of the file and were still taken for them. */
@@ -39,5 +40,6 @@ Move is optional. Hunks are in the order of the file and give a few lines that s
   cancellation: "atomic",
   // Hunks that were applied already may fit once more: lines that only are added always do.
   replay: "unknown",
-  capabilities: [FsPatch]
+  capabilities: [FsPatch],
+  actions: ({ patch_text }) => PatchActions.of(patch_text)
 })

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { Process } from "../../process/Process.ts"
 import * as Sandbox from "../../process/Sandbox.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as HostExecution from "./HostExecution.ts"
 
 const parameters = Schema.Struct({
@@ -47,5 +48,6 @@ export const Bash = Tool.make("bash", {
   cancellation: "interruptible",
   replay: "unknown",
   capabilities: [Process],
+  actions: ({ command }) => [Action.shell(command)],
   identifiedBy: ["command"]
 })

@@ -4,6 +4,7 @@ import { Process } from "../../process/Process.ts"
 import * as Sandbox from "../../process/Sandbox.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as HostExecution from "./HostExecution.ts"
+import * as Action from "../../policy/Action.ts"
 import { PythonRefused } from "./PythonRefused.ts"
 
 const parameters = Schema.Struct({
@@ -53,5 +54,6 @@ export const PythonExecute = Tool.make("python_execute", {
   cancellation: "interruptible",
   replay: "unknown",
   capabilities: [Process, FsWrite],
+  actions: () => [Action.runUnknown("Python code")],
   identifiedBy: ["code"]
 })

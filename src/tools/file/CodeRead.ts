@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 /** Lines of one call unless it asks for another number, and the most it may ask for. */
@@ -39,6 +40,7 @@ export const CodeRead = Tool.make("code_read", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
+  actions: ({ path }) => [Action.file("read", path)],
   text: ({ content, end_line, notice, path, start_line, total_lines }) =>
     Fields.textOf(
       start_line === null

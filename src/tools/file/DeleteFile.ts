@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsWrite } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 const Target = Schema.Literals(["any", "file", "folder"])
@@ -30,5 +31,6 @@ export const DeleteFile = Tool.make("delete_file", {
   // Something else may have come in its place by then.
   replay: "unknown",
   capabilities: [FsWrite],
+  actions: ({ path }) => [Action.file("delete", path)],
   identifiedBy: ["path"]
 })

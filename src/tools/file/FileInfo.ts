@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 export const FileInfo = Tool.make("file_info", {
@@ -24,5 +25,6 @@ export const FileInfo = Tool.make("file_info", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
+  actions: ({ path }) => [Action.file("read", path)],
   identifiedBy: ["path"]
 })

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 /** Files of one call unless it asks for another number, and the most it may ask for. */
@@ -36,5 +37,6 @@ export const GlobFiles = Tool.make("glob_files", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
+  actions: ({ folder = "." }) => [Action.file("read", folder)],
   identifiedBy: ["pattern", "folder"]
 })

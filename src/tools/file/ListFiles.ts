@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 /** Entries of one call: about as many as a model takes in. */
@@ -29,5 +30,6 @@ export const ListFiles = Tool.make("list_files", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
+  actions: ({ folder = "." }) => [Action.file("read", folder)],
   identifiedBy: ["folder"]
 })

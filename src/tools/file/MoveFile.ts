@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsWrite } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 export const MoveFile = Tool.make("move_file", {
@@ -25,5 +26,9 @@ export const MoveFile = Tool.make("move_file", {
   // Afterwards the source is not there, for whichever reason.
   replay: "unknown",
   capabilities: [FsWrite],
+  actions: ({ destination_path, source_path }) => [
+    Action.file("delete", source_path),
+    Action.file("write", destination_path)
+  ],
   identifiedBy: ["source_path", "destination_path"]
 })

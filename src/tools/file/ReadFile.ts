@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 /** Bytes of a file that one call reads. */
@@ -24,6 +25,7 @@ export const ReadFile = Tool.make("read_file", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
+  actions: ({ path }) => [Action.file("read", path)],
   text: ({ content, notice, path, size_bytes }) => Fields.textOf(`${path} (${size_bytes} bytes)`, notice, content),
   identifiedBy: ["path"]
 })

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "./Fields.ts"
+import * as Action from "../../policy/Action.ts"
 import { TurnContext } from "./TurnFiles.ts"
 
 /** What a model cannot be shown, by content: the rules are those for files that come with messages. */
@@ -40,5 +41,6 @@ export const SelfInsertArtifact = Tool.make("self_insert_artifact", {
   // It is shown by the record of this call: a call that has no record yet has shown nothing.
   replay: "safe",
   capabilities: [FsRead, TurnContext],
+  actions: ({ path }) => [Action.file("read", path)],
   identifiedBy: ["path"]
 })

@@ -3,6 +3,7 @@ import { FilesNotTaken } from "../../channel/Channels.ts"
 import { FsRead } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "./Fields.ts"
+import * as Action from "../../policy/Action.ts"
 import { Messaging } from "./TurnFiles.ts"
 
 export const SendFile = Tool.make("send_file", {
@@ -26,5 +27,6 @@ export const SendFile = Tool.make("send_file", {
   // It leaves with the record of this call: a call that has no record yet has sent nothing.
   replay: "safe",
   capabilities: [FsRead, Messaging],
+  actions: ({ path }) => [Action.file("read", path), Action.send],
   identifiedBy: ["path"]
 })

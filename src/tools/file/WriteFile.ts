@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsWrite } from "../../file/Workspace.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Fields from "./Fields.ts"
 
 /**
@@ -29,5 +30,6 @@ export const WriteFile = Tool.make("write_file", {
   // A file that has this content already is left as it is.
   replay: "idempotent",
   capabilities: [FsWrite],
+  actions: ({ path }) => [Action.file("write", path)],
   identifiedBy: ["path"]
 })

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Outbound from "../../http/Outbound.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
 
 /** The parameters do not fit together. */
@@ -55,5 +56,6 @@ export const HttpRequest = Tool.make("http_request", {
   replay: "unknown",
   replayOf: ({ method = "GET" }) => (reading.has(method) ? "safe" : "unknown"),
   capabilities: [Outbound.Network],
+  actions: ({ method = "GET", url }) => [Action.connect(method, url)],
   identifiedBy: ["method", "url"]
 })

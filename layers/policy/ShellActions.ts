@@ -1,0 +1,12 @@
+/** What a text for the shell would do, as actions. */
+import * as Action from "../../src/policy/Action.ts"
+import * as ShellCommands from "./ShellCommands.ts"
+
+export const of = (text: string): ReadonlyArray<Action.Action> => {
+  const { commands, files, unknown } = ShellCommands.read(text)
+  return [
+    ...commands.map((words) => Action.run(words)),
+    ...files.map(({ access, path }) => Action.file(access, path)),
+    ...unknown.map((why) => Action.runUnknown(why))
+  ]
+}
