@@ -19,8 +19,11 @@ const RunUnknown = Schema.TaggedStruct("RunUnknown", { why: Schema.String })
 export const Access = Schema.Literals(["read", "write", "delete"])
 export type Access = typeof Access.Type
 
-/** A file is touched. `path`: as the tool takes it, without `.` and `..`; null for one that is only known when it runs. */
-const File = Schema.TaggedStruct("File", { access: Access, path: Schema.NullOr(Schema.String) })
+/**
+ * A file is touched. `path`: as the tool takes it, without `.` and `..`; null for one that is only known when it runs. `whole`: if it
+ * is a folder, so is all that is below.
+ */
+const File = Schema.TaggedStruct("File", { access: Access, path: Schema.NullOr(Schema.String), whole: Schema.Boolean })
 
 /** A request leaves. `host`: in lower case and ASCII, an address without brackets; null when the address cannot be read. */
 const Connect = Schema.TaggedStruct("Connect", {
@@ -43,7 +46,14 @@ export const runUnknown = (why: string): Action => ({ _tag: "RunUnknown", why })
 export const file = (access: Access, path: string | null): Action => ({
   _tag: "File",
   access,
-  path: path === null ? null : plainPath(path)
+  path: path === null ? null : plainPath(path),
+  whole: false
+})
+export const folder = (access: Access, path: string): Action => ({
+  _tag: "File",
+  access,
+  path: plainPath(path),
+  whole: true
 })
 export const send: Action = { _tag: "Send" }
 

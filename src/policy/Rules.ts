@@ -135,8 +135,7 @@ const matcherOf = (rule: RuleInput): ((action: Action.Action) => Match) => {
         const { path } = action
         if (path === null) return careful || paths.length === 0 ? "perhaps" : "no"
         if (paths.length === 0 || isPath(path)) return "yes"
-        // With a folder goes all that is in it.
-        return careful && action.access === "delete" && isAbove(path) ? "perhaps" : "no"
+        return careful && action.whole && isAbove(path) ? "perhaps" : "no"
       }
       case "Connect": {
         if (!ofRequests || (methods.size > 0 && !methods.has(action.method))) return "no"

@@ -130,11 +130,16 @@ describe("rules over files and requests", () => {
     assert.strictEqual(judge(rules, write("public/private/a")), "allow")
     assert.strictEqual(judge(rules, [Action.file("read", "private/a")]), "allow")
     assert.strictEqual(judge(rules, write(null)), "ask")
-    const remove = (path: string) => judge(rules, [Action.file("delete", path)])
+    const remove = (path: string) => judge(rules, [Action.folder("delete", path)])
     assert.deepStrictEqual([remove("private"), remove("."), remove("public")], ["deny", "ask", "allow"])
+    const search = { kept: rule("deny", { paths: ["private/**"], access: ["read"] }) }
+    assert.deepStrictEqual(
+      ["private", ".", "public"].map((path) => judge(search, [Action.folder("read", path)])),
+      ["deny", "ask", "allow"]
+    )
     const deep = { kept: rule("deny", { paths: ["a/b/*.key"] }) }
     assert.deepStrictEqual(
-      ["a", "a/b", "a/b/x.key", "a/c"].map((path) => judge(deep, [Action.file("delete", path)])),
+      ["a", "a/b", "a/b/x.key", "a/c"].map((path) => judge(deep, [Action.folder("delete", path)])),
       ["ask", "ask", "deny", "allow"]
     )
   })

@@ -31,6 +31,6 @@ export const DeleteFile = Tool.make("delete_file", {
   // Something else may have come in its place by then.
   replay: "unknown",
   capabilities: [FsWrite],
-  actions: ({ path }) => [Action.file("delete", path)],
+  actions: ({ path }) => [Action.folder("delete", path)],
   identifiedBy: ["path"]
 })

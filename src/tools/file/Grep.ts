@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { FileError } from "../../file/FileError.ts"
 import { FsSearch } from "../../search/FileSearch.ts"
 import { SearchError } from "../../search/SearchError.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "./Fields.ts"
 
@@ -85,6 +86,7 @@ export const Grep = Tool.make("grep", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsSearch],
+  actions: ({ path = "." }) => [Action.folder("read", path)],
   text: (found) => [header(found), ...blocks(found.matches)].join("\n\n"),
   identifiedBy: ["pattern", "path"]
 })

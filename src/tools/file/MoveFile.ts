@@ -27,7 +27,7 @@ export const MoveFile = Tool.make("move_file", {
   replay: "unknown",
   capabilities: [FsWrite],
   actions: ({ destination_path, source_path }) => [
-    Action.file("delete", source_path),
+    Action.folder("delete", source_path),
     Action.file("write", destination_path)
   ],
   identifiedBy: ["source_path", "destination_path"]
