@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Dns from "effect/net/Dns"
 import type * as NetAddress from "effect/net/NetAddress"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as AwakeTime from "../../src/AwakeTime.ts"
 import { Settings } from "../../src/config/Settings.ts"
@@ -37,143 +38,178 @@ export const layer: Layer.Layer<Outbound.Outbound, never, Settings | KnownSecret
     }
     const proxy = Proxy.fromSettings(outbound)
 
-    /** The addresses of a host that may be connected to: at least one. */
-    const resolve = Effect.fnUntraced(function* (destination: HostPattern.Destination, wait: Waiting) {
-      const { host } = destination
-      const literal = HostPattern.addressOf(host)
-      const refusal = literal === undefined ? Reach.refusesName(policy, destination) : undefined
-      if (refusal !== undefined) return yield* refused(host, refusal)
-      const found =
-        literal === undefined
-          ? yield* wait.connecting(
-              Effect.mapError(dns.lookup(host), ({ reason }) => failure(host, "unresolvable", reason))
-            )
-          : [literal]
-      const judged = found.map((address) => ({ address, refusal: Reach.refusesAddress(policy, destination, address) }))
-      const allowed = judged.flatMap(({ address, refusal }) => (refusal === undefined ? [address] : []))
-      const [first] = judged
-      return allowed.length > 0 || first?.refusal === undefined ? allowed : yield* refused(host, first.refusal)
+    return Outbound.Outbound.of({
+      send: sender({ dns, secrets, proxy, policy }).send,
+      to: (service) => sender({ dns, secrets, proxy, policy: policyFor(service, policy), service })
     })
+  })
+)
 
-    const direct = Effect.fnUntraced(function* (destination: HostPattern.Destination, wait: Waiting) {
-      const addresses = yield* resolve(destination, wait)
-      return yield* connect(addresses, destination, "connection_failed", wait)
-    })
+interface Surroundings {
+  readonly dns: Dns.Dns["Service"]
+  readonly secrets: KnownSecrets["Service"]
+  readonly proxy: Proxy.Proxy | undefined
+  readonly policy: Reach.Policy
+  readonly service?: Outbound.Service
+}
 
-    /** A connection to the host of the address, or to the proxy, and how the request is to name its path. */
-    const open = Effect.fnUntraced(function* (url: URL, wait: Waiting) {
-      const destination = { host: HostPattern.hostOf(url), port: portOf(url) }
-      const secure = url.protocol === "https:"
-      const path = `${url.pathname}${url.search}`
-      const via = proxy === undefined || proxy.passes(destination) ? undefined : proxy
-      const socket =
-        via === undefined ? yield* direct(destination, wait) : yield* throughProxy(via, destination, secure, wait)
-      const { host } = destination
-      if (!secure)
-        return { socket, path: via === undefined ? path : `${url.origin}${path}`, headers: via?.headers ?? {} }
-      const secured = yield* wait.connecting(
-        Effect.mapError(Sockets.tls(socket, host), ({ cause }) => failure(host, "tls_failed", cause))
-      )
-      return { socket: secured, path, headers: {} }
-    })
+const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outbound.OutboundShape => {
+  /** The addresses of a host that may be connected to: at least one. */
+  const resolve = Effect.fnUntraced(function* (destination: HostPattern.Destination, wait: Waiting) {
+    const { host } = destination
+    const literal = HostPattern.addressOf(host)
+    const refusal = literal === undefined ? Reach.refusesName(policy, destination) : undefined
+    if (refusal !== undefined) return yield* refused(host, refusal)
+    const found =
+      literal === undefined
+        ? yield* wait.connecting(
+            Effect.mapError(dns.lookup(host), ({ reason }) => failure(host, "unresolvable", reason))
+          )
+        : [literal]
+    const judged = found.map((address) => ({ address, refusal: Reach.refusesAddress(policy, destination, address) }))
+    const allowed = judged.flatMap(({ address, refusal }) => (refusal === undefined ? [address] : []))
+    const [first] = judged
+    return allowed.length > 0 || first?.refusal === undefined ? allowed : yield* refused(host, first.refusal)
+  })
 
-    const throughProxy = Effect.fnUntraced(function* (
-      via: Proxy.Proxy,
-      destination: HostPattern.Destination,
-      secure: boolean,
-      wait: Waiting
-    ) {
-      const { host, port } = destination
-      const literal = HostPattern.addressOf(host)
-      const refusal =
-        literal === undefined
-          ? Reach.refusesUnresolved(policy, destination)
-          : Reach.refusesAddress(policy, destination, literal)
-      if (refusal !== undefined) return yield* refused(host, refusal)
-      return yield* Proxy.open(via, dns, secure ? { host, port } : undefined).pipe(
-        Effect.mapError((detail) => failure(host, "proxy_failed", detail)),
-        wait.connecting
-      )
-    })
+  const direct = Effect.fnUntraced(function* (destination: HostPattern.Destination, wait: Waiting) {
+    const addresses = yield* resolve(destination, wait)
+    return yield* connect(addresses, destination, "connection_failed", wait)
+  })
 
-    /** One request and the head of its response. Closes with the scope. */
-    const once = Effect.fnUntraced(function* (sent: Redirect.Sent, wait: Waiting) {
+  /** A connection to the host of the address, or to the proxy, and how the request is to name its path. */
+  const open = Effect.fnUntraced(function* (url: URL, wait: Waiting) {
+    const destination = { host: HostPattern.hostOf(url), port: portOf(url) }
+    const secure = url.protocol === "https:"
+    const path = `${url.pathname}${url.search}`
+    const via = proxy === undefined || proxy.passes(destination) ? undefined : proxy
+    const socket =
+      via === undefined ? yield* direct(destination, wait) : yield* throughProxy(via, destination, secure, wait)
+    const { host } = destination
+    if (!secure) return { socket, path: via === undefined ? path : `${url.origin}${path}`, headers: via?.headers ?? {} }
+    const secured = yield* wait.connecting(
+      Effect.mapError(Sockets.tls(socket, host), ({ cause }) => failure(host, "tls_failed", cause))
+    )
+    return { socket: secured, path, headers: {} }
+  })
+
+  const throughProxy = Effect.fnUntraced(function* (
+    via: Proxy.Proxy,
+    destination: HostPattern.Destination,
+    secure: boolean,
+    wait: Waiting
+  ) {
+    const { host, port } = destination
+    const literal = HostPattern.addressOf(host)
+    const refusal =
+      literal === undefined
+        ? Reach.refusesUnresolved(policy, destination)
+        : Reach.refusesAddress(policy, destination, literal)
+    if (refusal !== undefined) return yield* refused(host, refusal)
+    return yield* Proxy.open(via, dns, secure ? { host, port } : undefined).pipe(
+      Effect.mapError((detail) => failure(host, "proxy_failed", detail)),
+      wait.connecting
+    )
+  })
+
+  /** One request and the head of its response. Closes with the scope. */
+  const once = Effect.fnUntraced(function* (sent: Redirect.Sent, wait: Waiting) {
+    const host = HostPattern.hostOf(sent.url)
+    yield* Effect.annotateCurrentSpan({ "server.address": host })
+    const { headers, path, socket } = yield* open(sent.url, wait)
+    const request = { ...sent, headers: new Map([...sent.headers, ...Object.entries(headers)]) }
+    return yield* Exchange.exchange(socket, request, path).pipe(
+      Effect.mapError((reason) => failure(host, reason)),
+      wait.idle
+    )
+  })
+
+  const follow = Effect.fnUntraced(function* (
+    sent: Redirect.Sent,
+    most: number,
+    wait: Waiting,
+    left: number
+  ): Effect.fn.Return<
+    { readonly sent: Redirect.Sent; readonly head: Exchange.Head },
+    Outbound.OutboundError,
+    Scope.Scope
+  > {
+    const host = HostPattern.hostOf(sent.url)
+    const head = yield* once(sent, wait)
+    const to = most === 0 ? undefined : Redirect.target(head.status, Outbound.header(head, "location"), sent.url)
+    if (to === undefined) return { sent, head }
+    head.body.destroy()
+    if (to === null) return yield* failure(host, "invalid_redirect")
+    if (left === 0) return yield* failure(host, "too_many_redirects")
+    const next = Redirect.follow(sent, head.status, to)
+    yield* Requests.check(next, secrets)
+    return yield* follow(next, most, wait, left - 1)
+  })
+
+  const send = Effect.fn("Outbound.send")(
+    function* (request: Outbound.Request) {
+      yield* OutboundMetrics.requested
+      yield* Effect.annotateCurrentSpan({ "http.request.method": request.method })
+      const first = yield* Effect.flatMap(Requests.read(request, secrets, service), signed)
+      // A service is where the settings say; where it would send its callers to, nobody has said.
+      const most = service === undefined ? (request.maxRedirects ?? 0) : 0
+      const wait = yield* waitingFor(request.limits, HostPattern.hostOf(first.url))
+      const [took, { head, sent }] = yield* Effect.timed(follow(first, most, wait, most))
+      yield* OutboundMetrics.answered(took)
+      yield* Effect.annotateCurrentSpan({ "http.response.status_code": head.status })
       const host = HostPattern.hostOf(sent.url)
-      yield* Effect.annotateCurrentSpan({ "server.address": host })
-      const { headers, path, socket } = yield* open(sent.url, wait)
-      const request = { ...sent, headers: new Map([...sent.headers, ...Object.entries(headers)]) }
-      return yield* Exchange.exchange(socket, request, path).pipe(
+      const decompressed = yield* Decompression.decompress(head.body, encodingOf(sent, head)).pipe(
         Effect.mapError((reason) => failure(host, reason)),
         wait.idle
       )
-    })
-
-    const follow = Effect.fnUntraced(function* (
-      sent: Redirect.Sent,
-      request: Outbound.Request,
-      wait: Waiting,
-      left: number
-    ): Effect.fn.Return<
-      { readonly sent: Redirect.Sent; readonly head: Exchange.Head },
-      Outbound.OutboundError,
-      Scope.Scope
-    > {
-      const host = HostPattern.hostOf(sent.url)
-      const head = yield* once(sent, wait)
-      const to =
-        (request.maxRedirects ?? 0) === 0
-          ? undefined
-          : Redirect.target(head.status, Outbound.header(head, "location"), sent.url)
-      if (to === undefined) return { sent, head }
-      head.body.destroy()
-      if (to === null) return yield* failure(host, "invalid_redirect")
-      if (left === 0) return yield* failure(host, "too_many_redirects")
-      const next = Redirect.follow(sent, head.status, to)
-      yield* Requests.check(next, secrets)
-      return yield* follow(next, request, wait, left - 1)
-    })
-
-    const send = Effect.fn("Outbound.send")(
-      function* (request: Outbound.Request) {
-        yield* OutboundMetrics.requested
-        yield* Effect.annotateCurrentSpan({ "http.request.method": request.method })
-        const first = yield* Requests.read(request, secrets)
-        const wait = yield* waitingFor(request.limits, HostPattern.hostOf(first.url))
-        const [took, { head, sent }] = yield* Effect.timed(follow(first, request, wait, request.maxRedirects ?? 0))
-        yield* OutboundMetrics.answered(took)
-        yield* Effect.annotateCurrentSpan({ "http.response.status_code": head.status })
-        const host = HostPattern.hostOf(sent.url)
-        const decompressed = yield* Decompression.decompress(head.body, encodingOf(sent, head)).pipe(
-          Effect.mapError((reason) => failure(host, reason)),
-          wait.idle
+      return {
+        status: head.status,
+        url: service === undefined ? sent.url.href : request.url,
+        // Some servers, and all that help testing, send back what they were sent.
+        headers: head.headers.map(([name, value]) => [name, secrets.text(value)] as const),
+        body: Body.masked(
+          Body.stream(decompressed, {
+            limit: request.limits.body,
+            fail: (reason) => failure(host, reason),
+            waiting: wait.idle
+          }),
+          secrets.bytes
         )
-        return {
-          status: head.status,
-          url: sent.url.href,
-          // Some servers, and all that help testing, send back what they were sent.
-          headers: head.headers.map(([name, value]) => [name, secrets.text(value)] as const),
-          body: Body.masked(
-            Body.stream(decompressed, {
-              limit: request.limits.body,
-              fail: (reason) => failure(host, reason),
-              waiting: wait.idle
-            }),
-            secrets.bytes
-          )
-        }
-      },
-      Effect.tapError(({ reason }) => OutboundMetrics.failed(reason))
-    )
+      }
+    },
+    Effect.tapError(({ reason }) => OutboundMetrics.failed(reason))
+  )
 
-    return Outbound.Outbound.of({ send })
+  /** With what the service knows its caller by, once the rest has been judged. */
+  const signed = Effect.fnUntraced(function* (sent: Redirect.Sent) {
+    if (service === undefined) return sent
+    if (sent.url.origin !== URL.parse(service.address)?.origin) {
+      return yield* failure(HostPattern.hostOf(sent.url), "denied_host", "the settings name another address")
+    }
+    const url = new URL(sent.url)
+    for (const [name, value] of Object.entries(service.query ?? {})) url.searchParams.set(name, Redacted.value(value))
+    const own = Object.entries(service.headers ?? {}).map(
+      ([name, value]) => [name.toLowerCase(), Redacted.value(value)] as const
+    )
+    return { ...sent, url, headers: new Map([...sent.headers, ...own]) }
   })
-)
+
+  return { send }
+}
+
+/** The address of a service may be private, and need not be among those that tools may reach; what is denied stays denied. */
+const policyFor = ({ address }: Outbound.Service, { deniedHosts }: Reach.Policy): Reach.Policy => {
+  const url = URL.parse(address)
+  const host = url === null ? "" : HostPattern.hostOf(url)
+  const at = url === null ? [] : [`${host.includes(":") ? `[${host}]` : host}:${portOf(url)}`]
+  return { allowPrivate: false, privateHosts: HostPattern.parseAll(at), allowedHosts: [], deniedHosts }
+}
 
 /** Lets every turn reach the network; which tools of it may is for their declarations. */
 export const grant: Layer.Layer<never, never, Outbound.Outbound | Grants> = Layer.effectDiscard(
   Effect.gen(function* () {
     const outbound = yield* Outbound.Outbound
-    yield* (yield* Grants).register(Outbound.Network, () => Effect.succeed(outbound))
+    yield* (yield* Grants).register(Outbound.Network, () => Effect.succeed({ send: outbound.send }))
   })
 )
 

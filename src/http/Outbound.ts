@@ -12,6 +12,7 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -58,7 +59,21 @@ export interface OutboundShape {
   readonly send: (request: Request) => Effect.Effect<Response, OutboundError, Scope.Scope>
 }
 
-export class Outbound extends Context.Service<Outbound, OutboundShape>()("troupe/http/Outbound") {}
+/**
+ * A service that the settings name, as a server that transcribes: the operator's choice and not a model's. It is the only host
+ * that is reached, also on a private network; `denied_hosts` and the proxy hold for it. What it knows its caller by is added to
+ * each request, is in no error, and goes nowhere else: redirections are not followed.
+ */
+export interface Service {
+  readonly address: string
+  readonly headers?: Readonly<Record<string, Redacted.Redacted>>
+  readonly query?: Readonly<Record<string, Redacted.Redacted>>
+}
+
+export class Outbound extends Context.Service<
+  Outbound,
+  OutboundShape & { readonly to: (service: Service) => OutboundShape }
+>()("troupe/http/Outbound") {}
 
 /** The capability to reach other hosts. */
 export class Network extends Capability.Service<Network, OutboundShape>()("Network") {}
