@@ -14,8 +14,10 @@ import * as NodeDns from "@effect/platform-node/NodeDns"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Layer from "effect/Layer"
 import type * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
+import * as Transcriber from "../audio/Transcriber.ts"
 import * as CommandLine from "../config/CommandLine.ts"
 import * as Environment from "../config/Environment.ts"
+import * as GifSearch from "../gif/GifSearch.ts"
 import * as Outbound from "../http/Outbound.ts"
 import * as Models from "../model/Models.ts"
 import * as Log from "../observability/Log.ts"
@@ -61,6 +63,8 @@ export const layer = (options: Options) =>
         HostProcess.layer,
         FileSearch.grant,
         Outbound.grant,
+        Transcriber.grant,
+        GifSearch.grant,
         Tools.layer,
         options.tools ?? Layer.empty
       )
@@ -73,6 +77,7 @@ const below = (options: Surroundings) =>
     Layer.provideMerge(Layer.mergeAll(Runtime.registries, Models.layer, ProcessRunner.layer)),
     Layer.provideMerge(Runtime.repositories),
     Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Layer.mergeAll(Transcriber.layer, GifSearch.layer)),
     Layer.provideMerge(Layer.provide(Outbound.layer, NodeDns.layer)),
     Layer.provideMerge(foundation(options))
   )

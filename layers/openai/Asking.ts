@@ -63,7 +63,8 @@ export const make = Effect.gen(function* () {
   const threads = yield* Threads.Threads
   const requests = yield* Requests.Requests
   const agents = yield* Agents
-  const { attachments, runtime } = yield* Settings
+  const settings = yield* Settings
+  const { runtime } = settings
   // Two requests that go on from the same place must not both find its thread at rest.
   const oneAtATime = Semaphore.makeUnsafe(1)
 
@@ -174,7 +175,7 @@ export const make = Effect.gen(function* () {
       Effect.fromResult(
         Attachment.judgeEncoded(
           Transcript.split(asked.messages).said.flatMap(({ files = [] }) => files),
-          attachments
+          Attachment.limitsOf(settings)
         )
       ),
       ({ message }) => Problem.invalid(asked.said, `${asked.said}: ${message}`, "attachment_refused")

@@ -86,7 +86,7 @@ export const layer = TroupeRpcs.toLayer(
         source: "person",
         delivery: delivery ?? "now",
         text,
-        attachments: yield* Effect.fromResult(Attachment.judgeEncoded(attachments, settings.attachments)),
+        attachments: yield* Effect.fromResult(Attachment.judgeEncoded(attachments, Attachment.limitsOf(settings))),
         agent: agents.main.name
       }
     })

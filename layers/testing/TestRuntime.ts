@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
   const channels = yield* Channels.Channels
   const conversations = yield* Conversations.Conversations
   const threads = yield* Threads.Threads
-  const { attachments } = yield* Settings.Settings
+  const limits = Attachment.limitsOf(yield* Settings.Settings)
   let messages = 0
 
   yield* Effect.orDie(channels.register(testChannel))
@@ -137,7 +137,7 @@ const make = Effect.gen(function* () {
       source: options.source ?? "person",
       delivery: options.delivery ?? "now",
       text,
-      attachments: yield* Effect.fromResult(Attachment.judge(options.attachments ?? [], attachments)),
+      attachments: yield* Effect.fromResult(Attachment.judge(options.attachments ?? [], limits)),
       agent: "troupe"
     })
   }, Effect.orDie)

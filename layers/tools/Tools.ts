@@ -1,11 +1,13 @@
 /** All built-in tools. A new one is a line here, next to its definition in `src/tools` and its handler in `layers/tools`. */
 import * as Layer from "effect/Layer"
 import * as ApplyPatch from "./editing/ApplyPatch.ts"
+import * as TranscribeAudio from "./audio/TranscribeAudio.ts"
 import * as Files from "./file/Files.ts"
 import * as GlobFiles from "./file/GlobFiles.ts"
 import * as Grep from "./file/Grep.ts"
 import * as Sharing from "./file/Sharing.ts"
 import * as Texts from "./file/Texts.ts"
+import * as SendGif from "./gif/SendGif.ts"
 import * as Bash from "./execution/Bash.ts"
 import * as Python from "./execution/Python.ts"
 import * as ChatHistory from "./history/ChatHistory.ts"
@@ -36,5 +38,7 @@ export const layer = Layer.mergeAll(
   ApplyPatch.layer,
   Bash.layer,
   Python.layer,
-  Sharing.layer
+  Sharing.layer,
+  TranscribeAudio.layer,
+  SendGif.layer
 )

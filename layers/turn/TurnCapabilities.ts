@@ -78,6 +78,14 @@ export const make = (
   }
 
   const messaging: TurnFiles.Messaging["Service"] = {
+    takesFiles: Effect.map(channels.find(scope.channel), (way) => way?.capabilities.files === true),
+    sendLink: Effect.fnUntraced(function* (url) {
+      const way = yield* channels.find(scope.channel)
+      if (way?.deliver === undefined) return false
+      const { channel, chat } = scope
+      replies.push({ channel, chat, text: url, format: { kind: "text" } })
+      return true
+    }),
     send: Effect.fnUntraced(function* (file, caption) {
       const { callId } = yield* ToolCallContext
       const way = yield* channels.find(scope.channel)

@@ -36,6 +36,7 @@ import * as Asking from "./Asking.ts"
 import * as Compactions from "./Compactions.ts"
 import * as Endings from "./Endings.ts"
 import type * as ModelStep from "./ModelStep.ts"
+import * as Recordings from "./Recordings.ts"
 import * as Routes from "./Routes.ts"
 import * as Session from "./Session.ts"
 import * as Steering from "./Steering.ts"
@@ -53,6 +54,7 @@ const make = Effect.gen(function* () {
   const attachments = yield* Attachments
   const channels = yield* Channels.Channels
   const uploads = Uploads.make({ attachments, files: yield* Workspace, settings: settings.tools.file_storage })
+  const recordings = Recordings.make(attachments, settings)
   const slots = yield* TurnSlots
   const services: Session.Services = {
     journal: yield* Journal.Journal,
@@ -138,6 +140,7 @@ const make = Effect.gen(function* () {
     let begun = false
 
     yield* uploads.save(session)
+    yield* recordings.hear(session, tools)
     const shown = yield* filesFor(session, prepared)
     const ask = asking.ask(session, prepared, {
       model: yield* asking.modelOf(agent),
@@ -245,10 +248,12 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const announce = Effect.fnUntraced(function* (session: Session.Session, { about, names }: Prepared) {
-    const opening = TurnEntries.opening(session.entries(), session.run.turnId)
-    const text = opening.map((message) => message.text).join("\n\n")
+  const announce = Effect.fnUntraced(function* (session: Session.Session, { about, names, tools }: Prepared) {
     yield* session.publish({ _tag: "TurnStarted", ...about, availableTools: names })
+    yield* recordings.hear(session, tools)
+    const log = session.entries()
+    const opening = TurnEntries.opening(log, session.run.turnId)
+    const text = opening.map((message) => TurnEntries.saidIn(log, message)).join("\n\n")
     yield* session.publish({ _tag: "TurnInputPrepared", ...about, text, availableTools: names })
   })
 

@@ -9,7 +9,7 @@ import type * as Journal from "../../src/conversation/Journal.ts"
 import * as UploadName from "../../src/file/UploadName.ts"
 import type { Workspace } from "../../src/file/Workspace.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
-import * as Compaction from "../../src/turn/Compaction.ts"
+import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import type * as Session from "./Session.ts"
 
 export interface Surroundings {
@@ -63,15 +63,8 @@ export const make = ({ attachments, files, settings }: Surroundings): Uploads =>
 /** Messages with files that the turn has taken up, and of which the log does not say where the files are. */
 const unsaved = (session: Session.Session): ReadonlyArray<UserEntry> => {
   const log = session.entries()
-  const withFiles = log.flatMap(({ entry }) =>
-    entry._tag === "UserMessage" && entry.attachments.length > 0 ? [entry] : []
-  )
+  const withFiles = TurnEntries.takenWithFiles(log, session.run.turnId)
   if (withFiles.length === 0) return []
-  const taken = new Set(
-    log.flatMap(({ entry }) =>
-      Compaction.takesUp(entry) && entry.turnId === session.run.turnId ? entry.messageIds : []
-    )
-  )
   const saved = new Set(log.flatMap(({ entry }) => (entry._tag === "FilesSaved" ? [entry.messageId] : [])))
-  return withFiles.filter(({ messageId }) => taken.has(messageId) && !saved.has(messageId))
+  return withFiles.filter(({ messageId }) => !saved.has(messageId))
 }

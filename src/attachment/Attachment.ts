@@ -5,6 +5,8 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as AudioFormat from "../audio/AudioFormat.ts"
+import type { Settings } from "../config/Settings.ts"
 import * as ImageHeader from "./ImageHeader.ts"
 
 /** A file as it is handed in. `mediaType` is what the sender takes it for. */
@@ -14,12 +16,13 @@ export interface Given {
   readonly content: Uint8Array
 }
 
-/** A file that may come with a message. `mediaType` is what its content says; images have their size in pixels. */
+/** A file that may come with a message. `mediaType` is what its content says; images have their size in pixels, recordings their length where it is known. */
 export const Judged = Schema.Struct({
   name: Schema.String,
   mediaType: Schema.String,
   width: Schema.optionalKey(Schema.Int),
   height: Schema.optionalKey(Schema.Int),
+  seconds: Schema.optionalKey(Schema.Finite),
   content: Schema.Uint8Array
 })
 export type Judged = typeof Judged.Type
@@ -30,7 +33,15 @@ export interface Limits {
   readonly max_encoded_bytes: number
   readonly max_total_encoded_bytes: number
   readonly max_image_side: number
+  /** Whether recordings may come: where something can be done with them, though no model is shown them. */
+  readonly recordings?: boolean
 }
+
+/** The limits of an installation. */
+export const limitsOf = ({ attachments, tools }: Pick<Settings["Service"], "attachments" | "tools">): Limits => ({
+  ...attachments,
+  recordings: tools.file_storage.enabled && tools.audio_transcription.enabled
+})
 
 const Reason = Schema.Literals([
   "not-base64",
@@ -130,9 +141,14 @@ const judgeOne = ({ content, mediaType = "", name }: Given, limits: Limits): Res
     return refuse("not-what-it-says", `Expected ${imageKinds}; found content that is none, whatever its name says.`)
   }
   const kind = kindOf(content)
-  return kind === undefined
-    ? refuse("unsupported", `Expected ${imageKinds}, a PDF or plain text in UTF-8; found something else.`)
-    : Result.succeed({ name, mediaType: kind, content })
+  if (kind !== undefined) return Result.succeed({ name, mediaType: kind, content })
+  const recording = AudioFormat.read(content)
+  if (recording === undefined || limits.recordings !== true) {
+    const found = recording === undefined ? "something else" : noRecordings
+    return refuse("unsupported", `Expected ${kinds(limits)}; found ${found}.`)
+  }
+  const { mediaType: type, seconds } = recording
+  return Result.succeed({ name, mediaType: type, ...(seconds === undefined ? {} : { seconds }), content })
 }
 
 const judgeImage = (
@@ -156,6 +172,12 @@ const judgeImage = (
 
 const imageKinds = "a PNG, JPEG, GIF or WebP image"
 
+const kinds = ({ recordings }: Limits): string =>
+  `${imageKinds}, a PDF${recordings === true ? ", a recording" : ""} or plain text in UTF-8`
+
+const noRecordings =
+  "a recording, which is taken where [tools.audio_transcription] and [tools.file_storage] are both enabled"
+
 const kindOf = (content: Uint8Array): string | undefined => {
   if (ImageHeader.startsWith(content, 0, "%PDF-")) return pdf
   return isText(content) ? plainText : undefined
@@ -163,6 +185,9 @@ const kindOf = (content: Uint8Array): string | undefined => {
 
 const pdf = "application/pdf"
 export const plainText = "text/plain"
+
+/** Models are not shown recordings: what is said in them is for transcribing to tell. */
+export const isRecording = (mediaType: string): boolean => mediaType.startsWith("audio/")
 
 const isImage = (mediaType: string): boolean => mediaType.startsWith("image/")
 

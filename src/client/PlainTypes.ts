@@ -317,6 +317,17 @@ export type Entry =
       readonly paths: ReadonlyArray<string | null>
     }
   | {
+      readonly _tag: "RecordingsHeard"
+      readonly turnId: string
+      readonly messageId: string
+      readonly heard: ReadonlyArray<{
+        readonly index: number
+        readonly text: string | null
+        readonly language: string | null
+        readonly failure?: Failure
+      }>
+    }
+  | {
       readonly _tag: "FileInserted"
       readonly turnId: string
       readonly callId: string
@@ -367,6 +378,7 @@ export interface Attachment {
   readonly bytes: number
   readonly sha256: string
   readonly width?: number
+  readonly seconds?: number
   readonly height?: number
 }
 

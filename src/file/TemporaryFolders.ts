@@ -3,6 +3,7 @@
  * written to a folder that is not here stays for ever.
  */
 import type { Settings } from "../config/Settings.ts"
+import * as GifName from "../gif/GifName.ts"
 import * as ResponseFile from "../http/ResponseFile.ts"
 import * as FileName from "../spill/FileName.ts"
 import * as UploadName from "./UploadName.ts"
@@ -16,12 +17,13 @@ export interface TemporaryFolder {
 
 /** Each folder once, also where several writers share it. */
 export const of = ({ tools }: Pick<Settings["Service"], "tools">): ReadonlyArray<TemporaryFolder> => {
-  const { bash, file_storage, http_client, tool_output_spill } = tools
+  const { bash, file_storage, http_client, send_gif, tool_output_spill } = tools
   const kept = plain(file_storage.uploads_subdir)
   const writers: ReadonlyArray<TemporaryFolder> = [
     { subdir: tool_output_spill.subdir, isOurs: FileName.isOurs },
     { subdir: bash.spill_subdir, isOurs: FileName.isOurs },
     { subdir: http_client.spill_subdir, isOurs: ResponseFile.isOurs },
+    { subdir: send_gif.subdir, isOurs: GifName.isOurs },
     { subdir: file_storage.incoming_temp_subdir, isOurs: UploadName.isOurs }
   ]
   const folders = new Map<string, TemporaryFolder["isOurs"]>()

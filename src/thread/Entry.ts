@@ -22,14 +22,15 @@ export const Sender = Schema.Struct({
 })
 export type Sender = typeof Sender.Type
 
-/** A file that came with a message. Its content is kept beside the thread, under its SHA-256; images have their size in pixels. */
+/** A file that came with a message. Its content is kept beside the thread, under its SHA-256; images have their size in pixels, recordings their length in seconds where it is known. */
 export const Attachment = Schema.Struct({
   name: Schema.String,
   mediaType: Schema.String,
   bytes: Schema.Int,
   sha256: Schema.String,
   width: Schema.optionalKey(Schema.Int),
-  height: Schema.optionalKey(Schema.Int)
+  height: Schema.optionalKey(Schema.Int),
+  seconds: Schema.optionalKey(Schema.Finite)
 })
 export type Attachment = typeof Attachment.Type
 
@@ -125,6 +126,15 @@ export type TurnEnd = typeof TurnEnd.Type
 export const Failure = Schema.Struct({ code: Schema.String, message: Schema.String })
 export type Failure = typeof Failure.Type
 
+/** What came of one recording: what is said in it, or, where `text` is null, why that is not known. */
+export const Heard = Schema.Struct({
+  index: Schema.Int,
+  text: Schema.NullOr(Schema.String),
+  language: Schema.NullOr(Schema.String),
+  failure: Schema.optionalKey(Failure)
+})
+export type Heard = typeof Heard.Type
+
 /** Final-answer metadata that `pre_response` declared. */
 export const AnswerFormat = Schema.Struct({
   kind: Schema.Literals(["text", "html", "markdown"]),
@@ -198,6 +208,11 @@ export const Entry = Schema.TaggedUnion({
   },
   /** The files of a message are managed files as well, at these paths, one for each; null for one that could not be kept. */
   FilesSaved: { turnId: Ids.TurnId, messageId: Ids.MessageId, paths: Schema.Array(Schema.NullOr(Schema.String)) },
+  /**
+   * What came of transcribing the recordings of a message before the model was asked: `index` is the place of each among the
+   * attachments, `language` what was spoken. A recording that is not here was left to the model.
+   */
+  RecordingsHeard: { turnId: Ids.TurnId, messageId: Ids.MessageId, heard: Schema.Array(Heard) },
   /** A call shows the model a file, as if it had come with a message. `text` is said before it. */
   FileInserted: {
     turnId: Ids.TurnId,

@@ -3,6 +3,9 @@ import { failures } from "../file/FileError.ts"
 import * as SearchError from "../search/SearchError.ts"
 import * as PatchError from "../patch/PatchError.ts"
 import type * as Tool from "../tool/Tool.ts"
+import * as Transcriber from "../audio/Transcriber.ts"
+import * as GifSearch from "../gif/GifSearch.ts"
+import { TranscribeAudio } from "./audio/TranscribeAudio.ts"
 import { ApplyPatch } from "./editing/ApplyPatch.ts"
 import { Bash } from "./execution/Bash.ts"
 import * as HostExecution from "./execution/HostExecution.ts"
@@ -24,6 +27,7 @@ import { ChatHistoryInfo } from "./history/ChatHistoryInfo.ts"
 import { ChatHistoryTrim } from "./history/ChatHistoryTrim.ts"
 import * as MemoryTools from "./memory/MemoryTools.ts"
 import * as Outbound from "../http/Outbound.ts"
+import { SendGif } from "./gif/SendGif.ts"
 import { HttpRequest } from "./http/HttpRequest.ts"
 import { PreResponse } from "./response/PreResponse.ts"
 import { ReadDocs, skill } from "./runtime/ReadDocs.ts"
@@ -66,7 +70,8 @@ const anyPath = [
   "system"
 ] as const
 const anyFile = ["file_not_found", "path_is_not_a_file", ...anyPath] as const
-const anyChange = ["changed_meanwhile", "no_space", "read_only_disk", "not_recorded", "out_of_time"] as const
+const anyWrite = ["changed_meanwhile", "no_space", "read_only_disk", "not_recorded"] as const
+const anyChange = [...anyWrite, "out_of_time"] as const
 
 const python = ["tools", "python_exec"]
 
@@ -173,6 +178,28 @@ export const catalogue: ReadonlyArray<Group> = [
           "http:body_and_json": "there is both a `body` and a `json`",
           "http:invalid_json": "`json` is no JSON text"
         }
+      }
+    ]
+  },
+  {
+    title: "Audio",
+    page: "audio.md",
+    items: [
+      {
+        tool: TranscribeAudio,
+        section: ["tools", "audio_transcription"],
+        failures: { ...failures(...anyFile), ...Transcriber.meanings }
+      }
+    ]
+  },
+  {
+    title: "Messages",
+    page: "gifs.md",
+    items: [
+      {
+        tool: SendGif,
+        section: ["tools", "send_gif"],
+        failures: { ...GifSearch.meanings, ...failures("too_large", "path_is_not_a_file", ...anyPath, ...anyWrite) }
       }
     ]
   },

@@ -65,7 +65,8 @@ const refusals: ReadonlySet<string> = new Set(["model:invalid-request", "model:c
 export const takes = (
   reader: Pick<Models.ModelHandle, "info"> | undefined,
   { mediaType }: Pick<Entry.Attachment, "mediaType">
-): boolean => mediaType === Attachment.plainText || reader?.info?.images === true
+): boolean =>
+  mediaType === Attachment.plainText || (reader?.info?.images === true && !Attachment.isRecording(mediaType))
 
 /** About how many tokens the shown files take. */
 export const estimate = (log: Log, reader: Pick<Models.ModelHandle, "info">): number =>

@@ -136,6 +136,7 @@ interface Unit {
 }
 
 type Paths = Extract<Entry.Entry, { _tag: "FilesSaved" }>["paths"]
+type Heard = ReadonlyArray<Entry.Heard>
 type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
 type AssistantEntry = Extract<Entry.Entry, { _tag: "AssistantMessage" }>
 type ResultEntry = Extract<Entry.Entry, { _tag: "ToolResult" }>
@@ -147,6 +148,7 @@ const collect = (
 ): ReadonlyArray<Unit> => {
   const users = new Map<Ids.MessageId, UserEntry>()
   const saved = new Map<Ids.MessageId, Paths>()
+  const heard = new Map<Ids.MessageId, Heard>()
   const results = new Map<Ids.CallId, ResultEntry>()
   const made = new Set<Ids.CallId>()
   /** Turns that came to an answer or to a call, which is more than a question and a failure. */
@@ -157,6 +159,7 @@ const collect = (
   for (const { entry } of entries) {
     if (entry._tag === "UserMessage") users.set(entry.messageId, entry)
     if (entry._tag === "FilesSaved") saved.set(entry.messageId, entry.paths)
+    if (entry._tag === "RecordingsHeard") heard.set(entry.messageId, entry.heard)
     if (entry._tag === "ToolResult" && !results.has(entry.callId)) results.set(entry.callId, entry)
     if (entry._tag === "AssistantMessage") worked.add(entry.turnId)
     if (entry._tag === "TurnEnded" && entry.turnId !== running) lastEnded = entry.turnId
@@ -177,7 +180,7 @@ const collect = (
           if (entry.turnId === running || worked.has(entry.turnId)) unanswered.clear()
           else if (unanswered.has(said)) return []
           else unanswered.add(said)
-          return [{ turnId: entry.turnId, parts: [fromUser(user, saved.get(id), reader, shown)] }]
+          return [{ turnId: entry.turnId, parts: [fromUser(user, saved.get(id), heard.get(id), reader, shown)] }]
         })
       case "AssistantMessage":
         return responseUnit(entry, newCalls(entry), results, reader)
@@ -295,18 +298,29 @@ const assistantText = (text: string): Prompt.AssistantMessage =>
 const fromUser = (
   user: UserEntry,
   saved: Paths = [],
+  heard: Heard = [],
   reader: Reader | undefined,
   shown: Options["shown"]
 ): Prompt.UserMessage => {
   if (user.attachments.length === 0) return wordsOf(user)
   const files = user.attachments.flatMap((file, index) => {
     const path = saved[index] ?? null
+    const words = heard.find((one) => one.index === index)
     return [
       partOf(file, Attached.keyOf(user.messageId, index), reader, shown),
-      ...(path === null ? [] : [textPart(`[file ${file.name} is the managed file ${path}]`)])
+      ...(path === null ? [] : [textPart(`[file ${file.name} is the managed file ${path}]`)]),
+      ...(words === undefined ? [] : [textPart(heardNote(file.name, words))])
     ]
   })
   return Prompt.userMessage({ content: [...(user.text.trim() === "" ? [] : [textPart(user.text)]), ...files] })
+}
+
+/** What is said in a recording counts as what is written. */
+const heardNote = (name: string, heard: Entry.Heard): string => {
+  if (heard.text === null) return `[${name} could not be transcribed. ${heard.failure?.message ?? ""}]`
+  return heard.text === ""
+    ? `[no speech was heard in ${name}]`
+    : `[said by the person in ${name}, to be taken as written]\n${heard.text}\n[end of what is said in ${name}]`
 }
 
 /** A file that a call has put before the model, right behind the results of the calls. */
@@ -331,8 +345,11 @@ const filePart = ({ mediaType, name }: Entry.Attachment, content: Uint8Array): P
     ? textPart(`[file ${name}]\n${Attachment.textOf(content)}\n[end of file ${name}]`)
     : Prompt.filePart({ mediaType, fileName: clean(name), data: content })
 
-const noteOf = ({ bytes, height, mediaType, name, width }: Entry.Attachment): string =>
-  `[file ${name} (${mediaType}, ${bytes} bytes${width === undefined ? "" : `, ${width} × ${height} pixels`}), not shown here]`
+const noteOf = ({ bytes, height, mediaType, name, seconds, width }: Entry.Attachment): string => {
+  const size = width === undefined ? "" : `, ${width} × ${height} pixels`
+  const length = seconds === undefined ? "" : `, ${Math.round(seconds * 10) / 10} seconds`
+  return `[file ${name} (${mediaType}, ${bytes} bytes${size}${length}), not shown here]`
+}
 
 const decodeArguments = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.JsonObject))
 

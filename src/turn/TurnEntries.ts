@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import type * as Ids from "../Ids.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as ToolResult from "../tool/ToolResult.ts"
-import type * as Compaction from "./Compaction.ts"
+import * as Compaction from "./Compaction.ts"
 
 type Log = ReadonlyArray<Entry.StoredEntry>
 type UserEntry = Extract<Entry.Entry, { _tag: "UserMessage" }>
@@ -94,8 +94,29 @@ export const requests = (log: Log, turnId: Ids.TurnId): string =>
         ? messages(log, entry.messageIds)
         : []
     )
-    .map(({ text }) => text)
+    .map((message) => saidIn(log, message))
     .join("\n\n")
+
+/** The text of a message, and behind it what is said in its recordings. */
+export const saidIn = (log: Log, { messageId, text }: UserEntry): string => {
+  const heard = log.flatMap(({ entry }) =>
+    entry._tag === "RecordingsHeard" && entry.messageId === messageId ? entry.heard : []
+  )
+  const texts = heard.flatMap((one) => (one.text === null || one.text === "" ? [] : [one.text]))
+  return texts.length === 0 ? text : [...(text.trim() === "" ? [] : [text]), ...texts].join("\n\n")
+}
+
+/** Messages with files that this turn has taken up. */
+export const takenWithFiles = (log: Log, turnId: Ids.TurnId): ReadonlyArray<UserEntry> => {
+  const withFiles = log.flatMap(({ entry }) =>
+    entry._tag === "UserMessage" && entry.attachments.length > 0 ? [entry] : []
+  )
+  if (withFiles.length === 0) return []
+  const taken = new Set(
+    log.flatMap(({ entry }) => (Compaction.takesUp(entry) && entry.turnId === turnId ? entry.messageIds : []))
+  )
+  return withFiles.filter(({ messageId }) => taken.has(messageId))
+}
 
 /** The `seq` of the turn's beginning; undefined when it has not begun. */
 export const startedAt = (log: Log, turnId: Ids.TurnId): number | undefined => beginning(log, turnId)?.seq

@@ -10,6 +10,8 @@ import * as Tools from "../../layers/tools/Tools.ts"
 import { Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
+import { Hearing, TranscriptionError } from "../../src/audio/Transcriber.ts"
+import * as GifSearch from "../../src/gif/GifSearch.ts"
 import * as Outbound from "../../src/http/Outbound.ts"
 import * as Ids from "../../src/Ids.ts"
 import { FsSearch } from "../../src/search/FileSearch.ts"
@@ -33,7 +35,9 @@ const everyTool = {
     bash: { enabled: true },
     python_exec: { enabled: true },
     kv_memory: { enabled: true },
-    http_client: { enabled: true }
+    http_client: { enabled: true },
+    audio_transcription: { enabled: true },
+    send_gif: { enabled: true }
   }
 }
 
@@ -42,7 +46,13 @@ const noTurn = Layer.effectDiscard(
   Effect.gen(function* () {
     const { register } = yield* Grants
     yield* register(TurnFiles.TurnContext, () => Effect.succeed({ insert: () => Effect.void }))
-    yield* register(TurnFiles.Messaging, () => Effect.succeed({ send: () => Effect.void }))
+    yield* register(TurnFiles.Messaging, () =>
+      Effect.succeed({
+        takesFiles: Effect.succeed(true),
+        send: () => Effect.void,
+        sendLink: () => Effect.succeed(true)
+      })
+    )
   })
 )
 
@@ -75,6 +85,18 @@ const noNetwork = Layer.effectDiscard(
   )
 )
 
+/** Nothing is heard, and no picture is found. */
+const noServices = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { register } = yield* Grants
+    yield* register(Hearing, () =>
+      Effect.succeed({ transcribe: () => Effect.fail(new TranscriptionError({ reason: "not_configured" })) })
+    )
+    const none = Effect.fail(new GifSearch.GifError({ reason: "not_configured" }))
+    yield* register(GifSearch.Gifs, () => Effect.succeed({ find: () => none, fetch: () => none }))
+  })
+)
+
 const tools = (settings: SettingsInput = everyTool) =>
   Layer.mergeAll(
     Tools.layer,
@@ -84,7 +106,8 @@ const tools = (settings: SettingsInput = everyTool) =>
     TestMemory.layer(),
     TestProcess.layer(() => Effect.succeed(TestProcess.finished("said"))),
     noSearch,
-    noNetwork
+    noNetwork,
+    noServices
   ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
     Layer.provideMerge(Fixtures.pipeline(settings))

@@ -1,12 +1,14 @@
 import * as Key from "../Key.ts"
 import * as ApplyPatch from "./tools/ApplyPatch.ts"
 import * as Approval from "./tools/Approval.ts"
+import * as AudioTranscription from "./tools/AudioTranscription.ts"
 import * as Bash from "./tools/Bash.ts"
 import * as Calculator from "./tools/Calculator.ts"
 import * as FileStorage from "./tools/FileStorage.ts"
 import * as Grep from "./tools/Grep.ts"
 import * as PythonExec from "./tools/PythonExec.ts"
 import * as KvMemory from "./tools/KvMemory.ts"
+import * as SendGif from "./tools/SendGif.ts"
 import * as Skills from "./tools/Skills.ts"
 import * as HttpClient from "./tools/HttpClient.ts"
 import * as Time from "./tools/Time.ts"
@@ -26,6 +28,8 @@ export const section = Key.key(
     kv_memory: KvMemory.section,
     skills: Skills.section,
     http_client: HttpClient.section,
+    audio_transcription: AudioTranscription.section,
+    send_gif: SendGif.section,
     approval: Approval.section,
     tool_output_spill: ToolOutputSpill.section
   }),
@@ -39,5 +43,7 @@ export const rules = [
   ...PythonExec.rules,
   ...KvMemory.rules,
   ...HttpClient.rules,
+  ...AudioTranscription.rules,
+  ...SendGif.rules,
   ...ToolOutputSpill.rules
 ]

@@ -12,8 +12,16 @@ export class TurnContext extends Capability.Service<
   { readonly insert: (file: Judged, text?: string) => Effect.Effect<void, never, ToolCallContext> }
 >()("TurnContext") {}
 
-/** The capability to send the person of the running turn a file, on the channel of the turn. It leaves with the result of the call. */
+/**
+ * The capability to send the person of the running turn something, on the channel of the turn, beside the answer. It leaves with the
+ * result of the call.
+ */
 export class Messaging extends Capability.Service<
   Messaging,
-  { readonly send: (file: Entry.SentFile, caption?: string) => Effect.Effect<void, FilesNotTaken, ToolCallContext> }
+  {
+    readonly takesFiles: Effect.Effect<boolean>
+    readonly send: (file: Entry.SentFile, caption?: string) => Effect.Effect<void, FilesNotTaken, ToolCallContext>
+    /** Sends an address. False where the channel has nothing but the answer to carry it: then nothing was sent. */
+    readonly sendLink: (url: string) => Effect.Effect<boolean>
+  }
 >()("Messaging") {}

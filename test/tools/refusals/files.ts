@@ -89,7 +89,11 @@ const grants = Layer.effectDiscard(
     yield* register(FsSearch, () => Effect.succeed({ search }))
     yield* register(TurnFiles.TurnContext, () => Effect.succeed({ insert: () => Effect.void }))
     yield* register(TurnFiles.Messaging, ({ channel }) =>
-      Effect.succeed({ send: () => new Channels.FilesNotTaken({ channel }) })
+      Effect.succeed({
+        takesFiles: Effect.succeed(false),
+        send: () => new Channels.FilesNotTaken({ channel }),
+        sendLink: () => Effect.succeed(false)
+      })
     )
   })
 )

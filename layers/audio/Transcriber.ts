@@ -1,0 +1,81 @@
+/** The audio service: judges recordings, has the engine of the settings transcribe them, and counts. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import * as AudioFormat from "../../src/audio/AudioFormat.ts"
+import * as AudioMetrics from "../../src/audio/AudioMetrics.ts"
+import * as Contract from "../../src/audio/Transcriber.ts"
+import * as AwakeTime from "../../src/AwakeTime.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import { Outbound } from "../../src/http/Outbound.ts"
+import { Redactor } from "../../src/observability/Redactor.ts"
+import { Grants } from "../../src/tool/Capability.ts"
+import type { Engine } from "./Engine.ts"
+import * as Servers from "./Servers.ts"
+
+export const layer: Layer.Layer<Contract.Transcriber, never, Settings | Outbound | Redactor> = Layer.effect(
+  Contract.Transcriber,
+  Effect.gen(function* () {
+    const { tools } = yield* Settings
+    const redactor = yield* Redactor
+    const surroundings = { outbound: yield* Outbound, mask: redactor.text }
+    const settings = tools.audio_transcription
+    const lanes = yield* Semaphore.make(settings.concurrency)
+
+    const engine: Engine | undefined =
+      settings.server_url !== undefined
+        ? Servers.whisper(surroundings, settings.server_url)
+        : settings.api_url !== undefined
+          ? Servers.openai(surroundings, settings.api_url, settings)
+          : undefined
+
+    const judge = (content: Uint8Array) => {
+      if (content.length === 0) return fail("empty")
+      if (content.length > settings.max_bytes) {
+        return fail("too_large", `${content.length} bytes, and ${settings.max_bytes} are taken`)
+      }
+      const format = AudioFormat.read(content)
+      if (format === undefined) return fail("unsupported_format", `expected ${AudioFormat.expected}`)
+      const longest = Duration.toSeconds(settings.max_duration_seconds)
+      return format.seconds !== undefined && format.seconds > longest
+        ? fail("too_long", `${Math.round(format.seconds)} seconds, and ${longest} are taken`)
+        : Effect.succeed(format)
+    }
+
+    const work = Effect.fnUntraced(function* (recording: Contract.Recording) {
+      if (engine === undefined) return yield* fail("not_configured")
+      const format = yield* judge(recording.content)
+      const timeout = Duration.min(recording.timeout ?? settings.timeout_seconds, settings.timeout_seconds)
+      yield* Effect.annotateCurrentSpan({ "audio.engine": engine.name, "audio.format": format.format })
+      const { content, language, task = "transcribe" } = recording
+      const [took, found] = yield* engine.run({ content, format, language, task, timeout }).pipe(
+        Effect.timed,
+        lanes.withPermits(1),
+        // Waiting for the others counts: whoever waits for this one does not care why.
+        AwakeTime.timeoutOrElse({ duration: timeout, orElse: () => fail("timeout") })
+      )
+      const length = found.durationSeconds ?? format.seconds ?? null
+      yield* Effect.all(AudioMetrics.transcribed(engine.name, took, length), { discard: true })
+      return { ...found, durationSeconds: length }
+    })
+
+    return Contract.Transcriber.of({
+      transcribe: Effect.fn("Transcriber.transcribe")(
+        work,
+        Effect.tapError(({ reason }) => AudioMetrics.failed(engine?.name ?? "none", reason))
+      )
+    })
+  })
+)
+
+/** Lets every turn have recordings transcribed; which tools of it may is for their declarations. */
+export const grant: Layer.Layer<never, never, Contract.Transcriber | Grants> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const transcriber = yield* Contract.Transcriber
+    yield* (yield* Grants).register(Contract.Hearing, () => Effect.succeed(transcriber))
+  })
+)
+
+const fail = (reason: Contract.Reason, detail?: string): Effect.Effect<never, Contract.TranscriptionError> =>
+  Effect.fail(new Contract.TranscriptionError({ reason, ...(detail === undefined ? {} : { detail }) }))

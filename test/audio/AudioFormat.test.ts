@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import * as AudioFormat from "../../src/audio/AudioFormat.ts"
+import * as Images from "../attachment/Images.ts"
+import * as Needs from "../rigs/Needs.ts"
+import * as Speech from "./Speech.ts"
+
+const words = "Good morning. Please turn on the light."
+
+describe("a recording is known by its content", () => {
+  const formats: ReadonlyArray<readonly [Speech.Encoding, AudioFormat.Format, string]> = [
+    ["wav", "wav", "audio/wav"],
+    ["ogg", "ogg", "audio/ogg"],
+    ["ogg-vorbis", "ogg", "audio/ogg"],
+    ["mp3", "mp3", "audio/mpeg"],
+    ["m4a", "m4a", "audio/mp4"],
+    ["flac", "flac", "audio/flac"],
+    ["webm", "webm", "audio/webm"],
+    ["aac", "aac", "audio/aac"]
+  ]
+  for (const [encoding, format, mediaType] of formats) {
+    it.skipIf(Speech.ffmpeg.missing)(Needs.titled(Speech.ffmpeg, `${encoding}, and so is its length`), () => {
+      const wav = Speech.say(words)
+      const spoken = AudioFormat.read(wav)?.seconds ?? 0
+      assert.isAbove(spoken, 1)
+      const found = AudioFormat.read(Speech.convert(wav, encoding))
+      assert.strictEqual(found?.format, format)
+      assert.strictEqual(found?.mediaType, mediaType)
+      // Encoders fill up their last frames.
+      assert.approximately(found?.seconds ?? 0, spoken, 0.15)
+    })
+  }
+
+  it("and a silence that was made by hand is as long as it was made", () => {
+    assert.deepStrictEqual(AudioFormat.read(Speech.silence(2.5)), {
+      format: "wav",
+      mediaType: "audio/wav",
+      seconds: 2.5
+    })
+  })
+
+  it("and one whose writer did not know its length is as long as what is there", () => {
+    const wav = Speech.silence(2)
+    new DataView(wav.buffer).setUint32(40, 0xffffffff, true)
+    assert.strictEqual(AudioFormat.read(wav)?.seconds, 2)
+  })
+
+  it("and pictures, texts and films are none", () => {
+    for (const other of [
+      Images.png(),
+      Images.gif(),
+      Images.jpeg(),
+      Images.pdf,
+      new TextEncoder().encode("RIFF WAVE")
+    ]) {
+      assert.isUndefined(AudioFormat.read(other))
+    }
+    assert.isUndefined(AudioFormat.read(new Uint8Array(0)))
+  })
+})
+
+describe("whatever the bytes are", () => {
+  const beginnings = [
+    "RIFF\x24\0\0\0WAVE",
+    "OggS\0\x02",
+    "fLaC\0\0\0\x22",
+    "\0\0\0\x1cftypM4A ",
+    "\x1a\x45\xdf\xa3",
+    "\xff\xfb",
+    "\xff\xf1",
+    "ID3\x04\0\0"
+  ]
+  const Bytes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))).check(
+    Schema.isMaxLength(400)
+  )
+  const Beginning = Schema.Literals(beginnings)
+
+  it.prop(
+    "reading ends, and a length is none or a time",
+    { beginning: Beginning, bytes: Bytes },
+    ({ beginning, bytes }) => {
+      const all = Uint8Array.from([...Array.from(beginning, (char) => char.charCodeAt(0)), ...bytes])
+      const seconds = AudioFormat.read(all)?.seconds
+      assert.isTrue(seconds === undefined || (seconds >= 0 && seconds <= 24 * 60 * 60))
+    }
+  )
+
+  it.skipIf(Speech.ffmpeg.missing)(
+    Needs.titled(Speech.ffmpeg, "a recording that was cut off anywhere is read to its end"),
+    () => {
+      const wav = Speech.say("Cut off.")
+      for (const encoding of ["wav", "ogg", "mp3", "m4a", "flac", "webm", "aac"] as const) {
+        const whole = Speech.convert(wav, encoding)
+        for (let length = 0; length < whole.length; length += 997) AudioFormat.read(whole.subarray(0, length))
+      }
+    }
+  )
+})
