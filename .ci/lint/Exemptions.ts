@@ -19,6 +19,12 @@ export const exemptions: ReadonlyArray<Exemption> = [
       "Runs before anything is loaded, also on a Node too old to load Effect, to say so in plain words and to find the cache of compiled code."
   },
   {
+    files: ["layers/audio/engine.js"],
+    rules: ["no-async", "no-json-parse", "no-try"],
+    reason:
+      "A program of its own, which transcribes one file and ends. It loads neither Effect nor anything of the daemon, so that it starts at once and a crash of the library ends nothing else."
+  },
+  {
     files: ["layers/config/Environment.ts"],
     rules: ["no-process-env"],
     reason: "The one place that reads the environment of the process; everything else asks the service it provides."

@@ -14,21 +14,15 @@ import * as Multipart from "./Multipart.ts"
 type Settings = SettingsValue["tools"]["audio_transcription"]
 type Fields = ReadonlyArray<readonly [name: string, value: string]>
 
-interface Surroundings {
-  readonly outbound: Outbound.Outbound["Service"]
-  /** Without the secrets in it, for what servers say. */
-  readonly mask: (text: string) => string
-}
-
 /** A whisper.cpp server. Without a path in its address, that of its own default. */
-export const whisper = ({ mask, outbound }: Surroundings, address: string): Engine => {
+export const whisper = (outbound: Outbound.Outbound["Service"], address: string): Engine => {
   const url = new URL(address)
   if (url.pathname === "/") url.pathname = "/inference"
-  const server = { service: outbound.to({ address }), mask }
+  const service = outbound.to({ address })
   return {
     name: "whisper_server",
     run: (job) =>
-      ask(server, url.href, job, [
+      ask(service, url.href, job, [
         ["response_format", "verbose_json"],
         ["temperature", "0.0"],
         // Its own default is what it was started with, mostly English.
@@ -39,18 +33,18 @@ export const whisper = ({ mask, outbound }: Surroundings, address: string): Engi
 }
 
 /** A server of OpenAI's protocol, which has an address for each task; translations are always into English. */
-export const openai = ({ mask, outbound }: Surroundings, address: string, settings: Settings): Engine => {
+export const openai = (outbound: Outbound.Outbound["Service"], address: string, settings: Settings): Engine => {
   const { api_format, api_key, model } = settings
   const base = address.replace(/\/+$/, "")
   const key = Redacted.value(api_key)
   const headers: Outbound.Service["headers"] = key === "" ? {} : { authorization: Redacted.make(`Bearer ${key}`) }
-  const server = { service: outbound.to({ address, headers }), mask }
+  const service = outbound.to({ address, headers })
   const language = ({ language, task }: Job): Fields =>
     language === undefined || task === "translate" ? [] : [["language", language]]
   return {
     name: "openai",
     run: (job) =>
-      ask(server, `${base}/audio/${job.task === "translate" ? "translations" : "transcriptions"}`, job, [
+      ask(service, `${base}/audio/${job.task === "translate" ? "translations" : "transcriptions"}`, job, [
         ["model", model],
         ["response_format", api_format],
         ...language(job)
@@ -70,12 +64,8 @@ const connect = Duration.seconds(15)
 /** Characters of what a server says of its failure. */
 const mostOfProblem = 300
 
-interface Server extends Pick<Surroundings, "mask"> {
-  readonly service: Outbound.OutboundShape
-}
-
 const ask = Effect.fnUntraced(
-  function* ({ mask, service }: Server, url: string, job: Job, fields: Fields) {
+  function* (service: Outbound.OutboundShape, url: string, job: Job, fields: Fields) {
     const form = yield* Multipart.encode(fields, {
       field: "file",
       name: AudioFormat.fileName(job.format.format),
@@ -92,10 +82,10 @@ const ask = Effect.fnUntraced(
     })
     const { bytes } = yield* Outbound.readUpTo(response, largestReply)
     const text = new TextDecoder().decode(bytes)
-    if (response.status < 200 || response.status > 299) return yield* refusal(response, clipped(mask, text))
+    if (response.status < 200 || response.status > 299) return yield* refusal(response, clipped(text))
     const reply = ServerReply.decode(text)
     if (reply._tag === "Some") return ServerReply.read(reply.value)
-    const problem = clipped(mask, text)
+    const problem = clipped(text)
     return yield* problem === undefined ? fail("invalid_reply", typeOf(response)) : fail("rejected", problem)
   },
   Effect.scoped,
@@ -108,10 +98,10 @@ const fail = (reason: Contract.Reason, detail?: string): Effect.Effect<never, Co
 const typeOf = (response: Outbound.Response): string =>
   `${Outbound.header(response, "content-type")?.split(";", 1)[0] ?? "no content type"}, not the JSON of a transcription`
 
-/** What a server says of its failure. Some repeat the key that they were given. */
-const clipped = (mask: Server["mask"], text: string): string | undefined => {
+/** What a server says of its failure. Some repeat the key that they were given: the way out has masked it. */
+const clipped = (text: string): string | undefined => {
   const said = ServerReply.problemIn(text)
-  return said === undefined ? undefined : Redaction.clip(mask(said), mostOfProblem)
+  return said === undefined ? undefined : Redaction.clip(said, mostOfProblem)
 }
 
 const refusal = (response: Outbound.Response, said: string | undefined) => {

@@ -1,34 +1,41 @@
 /** The audio service: judges recordings, has the engine of the settings transcribe them, and counts. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
 import * as AudioFormat from "../../src/audio/AudioFormat.ts"
 import * as AudioMetrics from "../../src/audio/AudioMetrics.ts"
 import * as Contract from "../../src/audio/Transcriber.ts"
 import * as AwakeTime from "../../src/AwakeTime.ts"
+import type { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Outbound } from "../../src/http/Outbound.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
+import type { ProcessRunner } from "../../src/process/ProcessRunner.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import type { Engine } from "./Engine.ts"
+import * as LocalEngine from "./LocalEngine.ts"
 import * as Servers from "./Servers.ts"
 
-export const layer: Layer.Layer<Contract.Transcriber, never, Settings | Outbound | Redactor> = Layer.effect(
+type Needs = Settings | Outbound | ProcessRunner | Environment | FileSystem.FileSystem | Path.Path
+
+export const layer: Layer.Layer<Contract.Transcriber, never, Needs> = Layer.effect(
   Contract.Transcriber,
   Effect.gen(function* () {
     const { tools } = yield* Settings
-    const redactor = yield* Redactor
-    const surroundings = { outbound: yield* Outbound, mask: redactor.text }
+    const outbound = yield* Outbound
     const settings = tools.audio_transcription
     const lanes = yield* Semaphore.make(settings.concurrency)
 
     const engine: Engine | undefined =
       settings.server_url !== undefined
-        ? Servers.whisper(surroundings, settings.server_url)
+        ? Servers.whisper(outbound, settings.server_url)
         : settings.api_url !== undefined
-          ? Servers.openai(surroundings, settings.api_url, settings)
-          : undefined
+          ? Servers.openai(outbound, settings.api_url, settings)
+          : settings.models_dir !== undefined
+            ? yield* LocalEngine.make(settings, settings.models_dir)
+            : undefined
 
     const judge = (content: Uint8Array) => {
       if (content.length === 0) return fail("empty")

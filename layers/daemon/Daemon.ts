@@ -74,10 +74,10 @@ export const layer = (options: Options) =>
 
 const below = (options: Surroundings) =>
   Runtime.agents.pipe(
+    Layer.provideMerge(Layer.mergeAll(Transcriber.layer, GifSearch.layer)),
     Layer.provideMerge(Layer.mergeAll(Runtime.registries, Models.layer, ProcessRunner.layer)),
     Layer.provideMerge(Runtime.repositories),
     Layer.provideMerge(Database.layer),
-    Layer.provideMerge(Layer.mergeAll(Transcriber.layer, GifSearch.layer)),
     Layer.provideMerge(Layer.provide(Outbound.layer, NodeDns.layer)),
     Layer.provideMerge(foundation(options))
   )

@@ -4,16 +4,14 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Redacted from "effect/Redacted"
 import * as Live from "../../layers/audio/Transcriber.ts"
 import * as Contract from "../../src/audio/Transcriber.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
-import { Redactor } from "../../src/observability/Redactor.ts"
-import * as Http from "../http/Fixtures.ts"
 import * as NetworkZoo from "../rigs/NetworkZoo.ts"
 import * as Speech from "./Speech.ts"
 import * as SpeechServer from "./SpeechServer.ts"
+import * as Surroundings from "./Surroundings.ts"
 
 type AudioSettings = NonNullable<NonNullable<SettingsInput["tools"]>["audio_transcription"]>
 
@@ -22,8 +20,7 @@ const secret = "sk-speech-0123456789abcdef"
 /** The service over these settings, and the way out as it is by default: closed to this machine. */
 const world = (audio_transcription: AudioSettings) =>
   Live.layer.pipe(
-    Layer.provide(Http.layer()),
-    Layer.provide(Redactor.layer([Redacted.make(secret)])),
+    Layer.provide(Surroundings.layer(secret)),
     Layer.provide(Layer.orDie(Settings.layer({ tools: { audio_transcription } })))
   )
 

@@ -24,7 +24,8 @@ describe("package.json", () => {
   })
 
   it("pins every dependency to one version", () => {
-    const pins = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
+    const { dependencies, devDependencies, optionalDependencies } = manifest
+    const pins = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })
     assert.isAbove(pins.length, 0)
     assert.deepStrictEqual(
       pins.filter(([, range]) => !/^\d+\.\d+\.\d+$/.test(range)),
@@ -35,7 +36,8 @@ describe("package.json", () => {
   it("has a sentence for every dependency in the record of decisions, and for no other", () => {
     const page = readFileSync("docs/decisions/0008-dependencies.md", "utf8")
     const explained = [...page.matchAll(/^\| `([^`]+)` \| \S/gm)].map((row) => row[1])
-    const declared = [manifest.dependencies, manifest.peerDependencies, manifest.devDependencies].flatMap(Object.keys)
+    const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest
+    const declared = [dependencies, optionalDependencies, peerDependencies, devDependencies].flatMap(Object.keys)
     assert.deepStrictEqual(explained.toSorted(), [...new Set(declared)].toSorted())
   })
 

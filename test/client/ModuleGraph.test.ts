@@ -71,7 +71,7 @@ describe("what a program loads", () => {
       const { modules } = yield* graph("layers/cli/commands/Daemon.ts", { lazy: false })
       assert.isAbove(modules.length, 200)
       assert.deepStrictEqual(
-        modules.filter((id) => /node_modules[/](openai|undici)[/]|[/]Otlp/.test(id)),
+        modules.filter((id) => /node_modules[/](openai|undici|@fugood)[/]|[/]audio[/]engine|[/]Otlp/.test(id)),
         []
       )
     })

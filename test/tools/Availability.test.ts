@@ -14,7 +14,9 @@ const offByItself = new Set([
   "tools.apply_patch",
   "tools.bash",
   "tools.python_exec",
-  "tools.http_client"
+  "tools.http_client",
+  "tools.audio_transcription",
+  "tools.send_gif"
 ])
 
 /** What is off by itself, but for wait. */

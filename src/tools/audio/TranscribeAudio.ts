@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as Transcriber from "../../audio/Transcriber.ts"
 import { FsRead } from "../../file/Workspace.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "../file/Fields.ts"
 
@@ -50,5 +51,6 @@ export const TranscribeAudio = Tool.make("transcribe_audio", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead, Transcriber.Hearing],
-  identifiedBy: ["path", "task"]
+  identifiedBy: ["path", "task"],
+  actions: ({ path }) => [Action.file("read", path)]
 })

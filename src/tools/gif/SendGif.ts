@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FsWrite } from "../../file/Workspace.ts"
 import * as GifSearch from "../../gif/GifSearch.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "../file/Fields.ts"
 import { Messaging } from "../file/TurnFiles.ts"
@@ -40,5 +41,6 @@ export const SendGif = Tool.make("send_gif", {
   // It leaves with the record of this call: a call that has no record yet has sent nothing.
   replay: "safe",
   capabilities: [GifSearch.Gifs, FsWrite, Messaging],
-  identifiedBy: ["query"]
+  identifiedBy: ["query"],
+  actions: () => [Action.send]
 })

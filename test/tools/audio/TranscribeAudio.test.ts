@@ -7,13 +7,12 @@ import * as Transcriber from "../../../layers/audio/Transcriber.ts"
 import * as TranscribeAudioLive from "../../../layers/tools/audio/TranscribeAudio.ts"
 import * as Texts from "../../../layers/tools/file/Texts.ts"
 import type { SettingsInput } from "../../../src/config/Settings.ts"
-import { Redactor } from "../../../src/observability/Redactor.ts"
 import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import { ToolCalls } from "../../../src/tool/ToolCalls.ts"
 import * as Recogniser from "../../audio/Recogniser.ts"
 import * as Speech from "../../audio/Speech.ts"
 import * as SpeechServer from "../../audio/SpeechServer.ts"
-import * as Http from "../../http/Fixtures.ts"
+import * as Surroundings from "../../audio/Surroundings.ts"
 import * as Needs from "../../rigs/Needs.ts"
 import * as Fixtures from "../../tool/Fixtures.ts"
 
@@ -22,8 +21,7 @@ type Tools = NonNullable<SettingsInput["tools"]>
 const world = (audio_transcription: Tools["audio_transcription"], more: Tools = {}) =>
   Layer.merge(TranscribeAudioLive.layer, Texts.layer).pipe(
     Layer.provideMerge(Transcriber.grant),
-    Layer.provideMerge(Transcriber.layer),
-    Layer.provideMerge(Layer.merge(Http.layer(), Redactor.layer())),
+    Layer.provideMerge(Layer.provide(Transcriber.layer, Surroundings.layer())),
     Layer.provideMerge(
       Fixtures.pipeline({
         tools: {

@@ -1,6 +1,6 @@
 import * as Duration from "effect/Duration"
 import * as Key from "../../Key.ts"
-import type { Finding, Rule } from "../../Rule.ts"
+import type { Rule } from "../../Rule.ts"
 import * as Values from "../../Values.ts"
 
 /** The time limit of the tool leaves room beyond that. */
@@ -17,7 +17,7 @@ export const section = Key.key(
     api_url: Key.optional(
       Values.HttpUrl,
       "https://api.openai.com/v1",
-      "Address of an API that speaks OpenAI's transcription protocol, up to and including /v1; not with server_url."
+      "Address of an API that speaks OpenAI's transcription protocol, up to and including /v1; used without server_url."
     ),
     api_key: Key.key(Values.Token, "", "Key sent to api_url as the bearer token; empty sends none."),
     api_format: Key.key(
@@ -65,26 +65,13 @@ export const section = Key.key(
   "Transcribing recordings. Off unless switched on."
 )
 
-const path = (key: string) => ["tools", "audio_transcription", key]
-
 export const rules: ReadonlyArray<Rule<{ readonly tools: { readonly audio_transcription: typeof section.Type } }>> = [
-  ({ tools: { audio_transcription: audio } }): ReadonlyArray<Finding> =>
-    audio.server_url === undefined || audio.api_url === undefined
-      ? []
-      : [
-          {
-            path: path("api_url"),
-            found: "a second server beside server_url",
-            expected: "one of the two",
-            reads: [path("server_url")]
-          }
-        ],
-  ({ tools: { audio_transcription: audio } }): ReadonlyArray<Finding> =>
+  ({ tools: { audio_transcription: audio } }) =>
     Duration.isLessThanOrEqualTo(audio.timeout_seconds, longestTimeout)
       ? []
       : [
           {
-            path: path("timeout_seconds"),
+            path: ["tools", "audio_transcription", "timeout_seconds"],
             found: "a longer time than a call of transcribe_audio may take",
             expected: `at most ${Duration.toSeconds(longestTimeout)} seconds`
           }
