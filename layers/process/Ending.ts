@@ -2,10 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
 import * as Monotonic from "../../src/Monotonic.ts"
 import * as ProcessMetrics from "../../src/process/ProcessMetrics.ts"
-import type * as NodeChild from "./NodeChild.ts"
+import * as NodeChild from "./NodeChild.ts"
 import type * as Pipes from "./Pipes.ts"
 import * as ProcFs from "./ProcFs.ts"
 
@@ -29,6 +28,9 @@ const lookMillis = 10
 
 /** After so many milliseconds of killing, what is still there cannot be killed. */
 const killMillis = 2_000
+
+/** How long what is left in the pipes may take to be read when nobody holds their other ends, as far as can be seen. */
+const lastReadMillis = 5_000
 
 /** No machine starts more processes in a second: before so many, an id is not used again. */
 const startsPerSecond = 20_000
@@ -101,11 +103,12 @@ export const make = Effect.fnUntraced(function* (options: {
   const end = Effect.gen(function* () {
     if (outcome !== undefined) return outcome
     const unkillable = yield* endMarked
-    const drained = yield* Effect.timeoutOption(child.drained, options.drainGrace)
+    const drained = yield* NodeChild.drainedWithin(child, options.drainGrace)
     // Whoever holds a pipe now has left the group and the session, and has thrown the mark away.
     const holders = Effect.sync(() => ProcFs.holders(pipes.isOurs))
-    const holding = Option.isSome(drained) ? 0 : yield* signalUntilGone(holders, "SIGKILL", killMillis)
-    yield* Effect.timeoutOption(child.drained, options.drainGrace)
+    const holding = drained ? 0 : yield* signalUntilGone(holders, "SIGKILL", killMillis)
+    // With nobody left to write, what is in the pipes has an end, however busy the machine is.
+    yield* NodeChild.drainedWithin(child, holding === 0 ? lastReadMillis : options.drainGrace)
     yield* child.close
     outcome = { survivors: left.size, unkillable: unkillable + holding }
     yield* Metric.update(ProcessMetrics.survivors, left.size)

@@ -3,6 +3,7 @@
  * function: nothing is queued between the pipe and the limits.
  */
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -107,6 +108,19 @@ const adopt = (
     })
   }
 }
+
+/** How often reading is taken up again that rested, in milliseconds. */
+const resumeMillis = 20
+
+/** Whether the outputs come to their end in this time. What rests is read on. */
+export const drainedWithin = (child: Child, time: Duration.Input): Effect.Effect<boolean> =>
+  Effect.raceFirst(
+    Effect.as(child.drained, true),
+    Effect.timeoutOrElse(Effect.forever(Effect.andThen(child.resume, Effect.sleep(resumeMillis))), {
+      duration: time,
+      orElse: () => Effect.succeed(false)
+    })
+  )
 
 /** Done when the stream has no more to give. */
 const reading = (stream: Readable, onChunk: (chunk: Uint8Array) => void): Deferred.Deferred<void> => {

@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
 import * as AwakeTime from "../../src/AwakeTime.ts"
 import * as Monotonic from "../../src/Monotonic.ts"
 import * as Marker from "../../src/process/Marker.ts"
@@ -55,8 +54,7 @@ export const layer: Layer.Layer<ProcessRunner, never, DataDirectory | Incarnatio
           )
           const cause = yield* whatEnds(command.limits, child, outputs)
           const { drainGrace = defaults.drainGrace } = command.limits
-          const isDrained = Effect.map(Effect.timeoutOption(child.drained, drainGrace), Option.isSome)
-          const pipeKeptOpen = cause === "exited" && !(yield* isDrained)
+          const pipeKeptOpen = cause === "exited" && !(yield* NodeChild.drainedWithin(child, drainGrace))
           const outcome = yield* end
           yield* ProcessMetrics.endedBy(cause)
           return {
