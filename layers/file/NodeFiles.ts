@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 export class SystemError extends Data.TaggedError("SystemError")<{ readonly code: string }> {}
 
 export type Stats = fs.Stats
+export type Entry = fs.Dirent
 
 type Done<A> = (error: NodeJS.ErrnoException | null, value: A) => void
 
@@ -82,5 +83,17 @@ export const openFolder = (path: string) =>
 /** The next entry, null after the last one. */
 export const next = (folder: fs.Dir) =>
   call<fs.Dirent | null>((done) => folder.read((error, entry) => done(error, entry)))
+/** The next entries, at most so many; none after the last one. */
+export const nextOf = (folder: fs.Dir, most: number) =>
+  call<ReadonlyArray<fs.Dirent>>((done) => {
+    const entries: Array<fs.Dirent> = []
+    const take = (): void =>
+      folder.read((error, entry) => {
+        if (entry !== null) entries.push(entry)
+        if (error !== null || entry === null || entries.length === most) done(error, entries)
+        else take()
+      })
+    take()
+  })
 export const closeFolder = (folder: fs.Dir) =>
   Effect.ignore(order((done) => folder.close((error) => done(error ?? null))))

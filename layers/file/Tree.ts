@@ -54,46 +54,38 @@ const contents = (
       const opened = yield* about(asked)(
         Effect.acquireRelease(NodeFiles.openFolder(folder.self), NodeFiles.closeFolder)
       )
-      const next = Effect.gen(function* () {
-        const entries: Array<readonly [name: string, kind: Workspace.Entry["kind"] | undefined]> = []
-        while (entries.length < piece) {
-          const entry = yield* NodeFiles.next(opened)
-          if (entry === null) break
-          if (shows(entry.name)) entries.push([entry.name, kindOf(entry)])
-        }
-        return entries
-      })
       const found = (name: string, kind: Workspace.Walked["kind"], place: Workspace.Place): Workspace.Walked => ({
         below: below === "" ? name : `${below}/${name}`,
         place,
         kind
       })
-      const kinds = (name: string, known: Workspace.Entry["kind"] | undefined) =>
-        known === undefined ? kindIn(folder, name) : Effect.succeed(known)
       const see = Effect.fnUntraced(function* (name: string, known: Workspace.Entry["kind"] | undefined) {
-        const kind = yield* kinds(name, known)
-        if (kind === "file" || kind === "folder") return [found(name, kind, Walk.placeIn(spot.place, name))]
-        if (kind !== "link") return []
-        const target = yield* fileBehind(root, `${asked}/${below}/${name}`)
-        return target === undefined ? [] : [found(name, "file", target)]
+        const kind = known ?? (yield* kindIn(folder, name))
+        if (kind === "file" || kind === "folder") return found(name, kind, Walk.placeIn(spot.place, name))
+        const target = kind === "link" ? yield* fileBehind(root, `${asked}/${below}/${name}`) : undefined
+        return target === undefined ? undefined : found(name, "file", target)
+      })
+      const seen = Effect.fnUntraced(function* (entries: ReadonlyArray<NodeFiles.Entry>) {
+        const all: Array<Workspace.Walked> = []
+        for (const entry of entries) {
+          if (!shows(entry.name)) continue
+          const kind = kindOf(entry)
+          // What most entries are is known with their name; an effect for each of many would cost more than all the rest.
+          const walked =
+            kind === "file" || kind === "folder"
+              ? found(entry.name, kind, Walk.placeIn(spot.place, entry.name))
+              : yield* see(entry.name, kind)
+          if (walked !== undefined) all.push(walked)
+        }
+        return all
       })
       return Stream.unfold(undefined, () =>
-        Effect.map(about(asked)(next), (entries) =>
+        Effect.map(about(asked)(NodeFiles.nextOf(opened, piece)), (entries) =>
           entries.length === 0 ? undefined : ([entries, undefined] as const)
         )
-      ).pipe(
-        Stream.mapEffect((entries) =>
-          Effect.map(
-            Effect.forEach(entries, ([name, kind]) => see(name, kind)),
-            flat
-          )
-        ),
-        Stream.flattenIterable
-      )
+      ).pipe(Stream.mapEffect(seen), Stream.flattenIterable)
     })
   )
-
-const flat = <A>(lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> => lists.flat()
 
 interface Typed {
   readonly isFile: () => boolean
