@@ -10,5 +10,10 @@ export class MainControl extends Context.Service<
     readonly outlive: Effect.Effect<void>
     /** A clean end is asked for by a signal and counts as success. After this long and a second it is cut off. */
     readonly stopWithin: (grace: Duration.Duration) => Effect.Effect<void>
+    /**
+     * While `effect` runs, Ctrl+C is for another program on the same terminal and does nothing here. Being asked to end otherwise
+     * ends it as ever.
+     */
+    readonly yieldTerminal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("troupe/cli/MainControl") {}

@@ -20,13 +20,15 @@ interface State {
   /** Why standard output takes no more: its reader has gone, or it cannot be written. */
   output: "open" | "gone" | "failed"
   signals: number
+  /** Another program has the terminal, and gets the Ctrl+C of it as well. */
+  yielded: boolean
 }
 
 /** What is left to do after the grace, when the turns have been interrupted: closing the database, most of all. */
 const closing = Duration.seconds(1)
 
 export const run = <E>(program: Effect.Effect<void, E, MainControl>): void => {
-  const state: State = { outlives: false, grace: undefined, output: "open", signals: 0 }
+  const state: State = { outlives: false, grace: undefined, output: "open", signals: 0, yielded: false }
   const control = MainControl.of({
     outlive: Effect.sync(() => {
       state.outlives = true
@@ -34,7 +36,18 @@ export const run = <E>(program: Effect.Effect<void, E, MainControl>): void => {
     stopWithin: (grace) =>
       Effect.sync(() => {
         state.grace = grace
-      })
+      }),
+    yieldTerminal: (effect) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          state.yielded = true
+        }),
+        () => effect,
+        () =>
+          Effect.sync(() => {
+            state.yielded = false
+          })
+      )
   })
   Effect.provideService(program, MainControl, control).pipe(
     Effect.tapCause(complain),
@@ -59,7 +72,9 @@ const runMain = (state: State) =>
         say(`Standard output cannot be written (${code}): what was printed is not complete.`)
       stop()
     }
-    process.on("SIGINT", onSignal)
+    process.on("SIGINT", () => {
+      if (!state.yielded) onSignal()
+    })
     process.on("SIGTERM", onSignal)
     process.stdout.on("error", onClosed)
     process.stderr.on("error", () => {})

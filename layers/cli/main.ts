@@ -311,6 +311,61 @@ const undo = Command.make(
   })
 ).pipe(Command.withDescription("Put the files that a turn changed back to what they were before it"))
 
+const vaultFlags = {
+  path: Argument.String("path").pipe(
+    Argument.withDescription("The vault (else [vault].path, else secrets.vault.yml)"),
+    Argument.optional
+  ),
+  passwordFile: Flag.String("password-file").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("A file with its password (else TROUPE_VAULT_PASSWORD, else it is asked for)"),
+    Flag.optional
+  )
+}
+
+const vaultCommand = (name: "init" | "edit" | "list", description: string) =>
+  Command.make(
+    name,
+    vaultFlags,
+    Effect.fnUntraced(function* ({ passwordFile, path }) {
+      const commands = yield* load(() => import("./commands/Vault.ts"))
+      yield* commands[name](yield* common, {
+        path: Option.getOrUndefined(path),
+        passwordFile: Option.getOrUndefined(passwordFile)
+      })
+    })
+  ).pipe(Command.withDescription(description))
+
+const rotate = Command.make(
+  "rotate",
+  {
+    ...vaultFlags,
+    newPasswordFile: Flag.String("new-password-file").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("A file with the new password (else TROUPE_VAULT_NEW_PASSWORD, else it is asked for)"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ newPasswordFile, passwordFile, path }) {
+    const commands = yield* load(() => import("./commands/Vault.ts"))
+    yield* commands.rotate(yield* common, {
+      path: Option.getOrUndefined(path),
+      passwordFile: Option.getOrUndefined(passwordFile),
+      newPasswordFile: Option.getOrUndefined(newPasswordFile)
+    })
+  })
+).pipe(Command.withDescription("Encrypt the vault anew, with another password"))
+
+const vault = Command.make("vault").pipe(
+  Command.withDescription("Keep secrets in an encrypted file"),
+  Command.withSubcommands([
+    vaultCommand("init", "Make an empty vault"),
+    vaultCommand("edit", "Change the secrets in EDITOR"),
+    vaultCommand("list", "List the names of the secrets"),
+    rotate
+  ])
+)
+
 const troupe = root.pipe(
   Command.withHandler(
     Effect.fnUntraced(function* (flags) {
@@ -331,7 +386,8 @@ const troupe = root.pipe(
     verify,
     disk,
     held,
-    undo
+    undo,
+    vault
   ])
 )
 

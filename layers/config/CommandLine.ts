@@ -1,11 +1,7 @@
 /** The settings as a command sees them: the file, then what the command line says over it. */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ClientSettings } from "../../src/config/ClientSettings.ts"
-import { ConfigSource } from "../../src/config/ConfigSource.ts"
-import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
-import { Settings } from "../../src/config/Settings.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 
 /** What `--config` and `--data-dir` say. */
@@ -17,11 +13,8 @@ export interface Place {
 /** All settings, all of them checked, and the secrets in them: for the daemon, and for looking at them. */
 export const layer = (place: Place) =>
   Layer.unwrap(
-    Effect.map(ConfigFile.load({ path: place.config }), ({ secrets, settings, source }) =>
-      Layer.merge(
-        Layer.succeedContext(Context.make(Settings, over(settings, place)).pipe(Context.add(ConfigSource, source))),
-        KnownSecrets.layer(secrets)
-      )
+    Effect.map(ConfigFile.load({ path: place.config }), (loaded) =>
+      ConfigFile.layerOf({ ...loaded, settings: over(loaded.settings, place) })
     )
   )
 

@@ -24,8 +24,11 @@ import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as KnownSecrets from "../../src/secret/KnownSecrets.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
+import * as SecretUse from "../../src/vault/SecretUse.ts"
+import * as Vault from "../../src/vault/Vault.ts"
 import * as RegularFile from "../storage/RegularFile.ts"
 import * as Toml from "./Toml.ts"
+import * as Unlocking from "../vault/Unlocking.ts"
 import * as Utf8 from "../Utf8.ts"
 
 /** Settings together with where they came from. */
@@ -34,6 +37,7 @@ export interface Loaded {
   readonly source: Source
   /** Whatever of the settings must not be seen again, and the variables they were made from whose names say so. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+  readonly vault: Vault.Vault
 }
 
 export interface Options {
@@ -68,8 +72,13 @@ const locate = Effect.fn("ConfigFile.locate")(function* (
 export const loadForClient = Effect.fn("ConfigFile.loadForClient")(function* (options: Options = {}) {
   const source = yield* locate(options)
   if (source._tag === "Defaults") return yield* ClientSettings.decode({}, { source: "defaults" })
-  const document = ClientSettings.part(yield* parse(yield* read(source.path), source.path))
-  const expanded = yield* expand(document, source.path)
+  const written = yield* parse(yield* read(source.path), source.path)
+  const document = ClientSettings.part(written)
+  // Commands beside the daemon ask for no password unless there is a secret among what they need.
+  const unlocked = Expansion.needsVault(Document.shallow(document).document)
+    ? yield* unlock(written, source.path)
+    : undefined
+  const expanded = yield* expand(document, source.path, unlocked)
   return yield* ClientSettings.decode(expanded.document, expanded.options)
 })
 
@@ -78,14 +87,27 @@ export const load = Effect.fn("ConfigFile.load")(function* (
   options: Options = {}
 ): Effect.fn.Return<Loaded, ConfigError, Environment | FileSystem.FileSystem | Path.Path> {
   const source = yield* locate(options)
-  if (source._tag === "Defaults") return { settings: Settings.Settings.defaults, source, secrets: [] }
-  const {
-    document,
-    options: decoding,
-    secrets
-  } = yield* expand(yield* parse(yield* read(source.path), source.path), source.path)
+  if (source._tag === "Defaults")
+    return { settings: Settings.Settings.defaults, source, secrets: [], vault: Vault.none }
+  const written = yield* parse(yield* read(source.path), source.path)
+  const unlocked = yield* unlock(written, source.path)
+  const { document, options: decoding, secrets } = yield* expand(written, source.path, unlocked)
   const settings = yield* Settings.decode(document, decoding)
-  return { settings, source, secrets: [...KnownSecrets.secretsIn(settings), ...secrets] }
+  const vault = unlocked === undefined ? Vault.none : Vault.fromSecrets(unlocked)
+  if (vault.unlocked) yield* refuseUnusable(settings, vault, source.path)
+  return {
+    settings,
+    source,
+    secrets: [...KnownSecrets.secretsIn(settings), ...secrets, ...(unlocked?.values() ?? [])],
+    vault
+  }
+})
+
+/** `[vault]` of the settings, whatever else is in them; its defaults where there are none. Nothing is unlocked. */
+export const vaultSettings = Effect.fn("ConfigFile.vaultSettings")(function* (options: Options = {}) {
+  const source = yield* locate(options)
+  if (source._tag === "Defaults") return Settings.Settings.defaults.vault
+  return yield* vaultSection(yield* parse(yield* read(source.path), source.path), source.path)
 })
 
 /** The settings that a TOML text gives, with the environment filled in. `source` names the text in errors. */
@@ -97,14 +119,22 @@ export const fromText = Effect.fn("ConfigFile.fromText")(function* (
   return yield* Settings.decode(document, options)
 })
 
-/** `Settings` and `ConfigSource` from the settings file. */
+/** `Settings` and `ConfigSource` from the settings file, the secrets in it, and the vault that it unlocks. */
 export const layer = (
   options: Options = {}
-): Layer.Layer<Settings.Settings | ConfigSource, ConfigError, Environment | FileSystem.FileSystem | Path.Path> =>
-  Layer.effectContext(
-    Effect.map(load(options), ({ settings, source }) =>
-      Context.make(Settings.Settings, settings).pipe(Context.add(ConfigSource, source))
-    )
+): Layer.Layer<
+  Settings.Settings | ConfigSource | KnownSecrets.KnownSecrets,
+  ConfigError,
+  Environment | FileSystem.FileSystem | Path.Path
+> => Layer.unwrap(Effect.map(load(options), layerOf))
+
+/** What was loaded, as services. */
+export const layerOf = ({ secrets, settings, source, vault }: Loaded) =>
+  Layer.merge(
+    Layer.succeedContext(
+      Context.make(Settings.Settings, settings).pipe(Context.add(ConfigSource, source), Context.add(Vault.Vault, vault))
+    ),
+    KnownSecrets.KnownSecrets.layer(secrets)
   )
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -158,11 +188,12 @@ interface Filled {
 
 const expand = Effect.fnUntraced(function* (
   written: unknown,
-  source: string
+  source: string,
+  vault?: ReadonlyMap<string, Redacted.Redacted>
 ): Effect.fn.Return<Filled, ConfigError, Environment> {
   const shallow = Document.shallow(written)
   const variables = yield* lookup(Expansion.variables(shallow.document))
-  const { document, findings, origin } = Expansion.expand(shallow.document, variables)
+  const { document, findings, origin } = Expansion.expand(shallow.document, variables, vault)
   return {
     document,
     options: { source, findings: [...shallow.findings, ...findings], origin },
@@ -170,6 +201,39 @@ const expand = Effect.fnUntraced(function* (
       KnownSecrets.isSecretVariable(name) ? [Redacted.make(value)] : []
     )
   }
+})
+
+const vaultSection = Effect.fnUntraced(function* (written: unknown, source: string) {
+  const section = Document.get(Document.shallow(written).document, ["vault"])
+  if (section === undefined) return Settings.Settings.defaults.vault
+  const { document, options } = yield* expand({ vault: section }, source)
+  return (yield* Settings.decode(document, options)).vault
+})
+
+const refuseUnusable = (settings: Settings.SettingsValue, vault: Vault.Vault, source: string) => {
+  const [first, ...rest] = SecretUse.problems(settings.vault.use, vault).map(([name, found]): Problem => ({
+    path: `vault.use.${name}`,
+    found,
+    expected: "a secret of the vault that can be used so",
+    hint: "`troupe vault list` tells the names, `troupe vault edit` changes them"
+  }))
+  return first === undefined ? Effect.void : Effect.fail(new ConfigError({ source, problems: [first, ...rest] }))
+}
+
+/** The secrets of the vault, where `[vault].enabled` says that there is one. */
+const unlock = Effect.fnUntraced(function* (written: unknown, source: string) {
+  const { enabled, password_file, path } = yield* vaultSection(written, source)
+  if (!enabled) return undefined
+  const paths = yield* Path.Path
+  const passwordFile = password_file === "" ? "" : paths.resolve(password_file)
+  return yield* Effect.mapError(Unlocking.unlock(paths.resolve(path), passwordFile), (error) =>
+    failure(source, {
+      path: error.path === passwordFile ? "vault.password_file" : "vault.path",
+      found: `a file that cannot be used: ${error.found}`,
+      expected: "a vault that can be unlocked",
+      hint: error.remedy
+    })
+  )
 })
 
 const unreadable = (error: Effect.Error<ReturnType<typeof RegularFile.read>>): Problem => {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { Source } from "../../src/config/ConfigSource.ts"
 import { Settings } from "../../src/config/Settings.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import * as PolicyPatterns from "../../src/tool/PolicyPatterns.ts"
 import { catalogue } from "../../src/tools/Catalogue.ts"
 import * as PromptFiles from "../agent/PromptFiles.ts"
@@ -33,7 +34,8 @@ const builtIn = catalogue.flatMap(({ items }) => items.map(({ tool }) => tool.na
 export const show = Effect.gen(function* () {
   const settings = yield* Settings
   const source = yield* ConfigSource
-  return `# ${origin(source)}\n\n${yield* Describe.settingsText(settings)}`
+  // A setting that is no secret by itself may have been given one.
+  return (yield* KnownSecrets).text(`# ${origin(source)}\n\n${yield* Describe.settingsText(settings)}`)
 })
 
 const origin = (source: Source): string =>

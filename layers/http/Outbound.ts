@@ -18,6 +18,7 @@ import * as Redirect from "../../src/http/Redirect.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import * as Body from "./Body.ts"
+import * as Credentials from "./Credentials.ts"
 import * as Decompression from "./Decompression.ts"
 import * as Exchange from "./Exchange.ts"
 import * as Proxy from "./Proxy.ts"
@@ -113,11 +114,12 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
   })
 
   /** One request and the head of its response. Closes with the scope. */
-  const once = Effect.fnUntraced(function* (sent: Redirect.Sent, wait: Waiting) {
+  const once = Effect.fnUntraced(function* (sent: Redirect.Sent, credentials: Credentials.Credentials, wait: Waiting) {
     const host = HostPattern.hostOf(sent.url)
     yield* Effect.annotateCurrentSpan({ "server.address": host })
     const { headers, path, socket } = yield* open(sent.url, wait)
-    const request = { ...sent, headers: new Map([...sent.headers, ...Object.entries(headers)]) }
+    const own = Credentials.headers(credentials, sent.url)
+    const request = { ...sent, headers: new Map([...sent.headers, ...own, ...Object.entries(headers)]) }
     return yield* Exchange.exchange(socket, request, path).pipe(
       Effect.mapError((reason) => failure(host, reason)),
       wait.idle
@@ -126,7 +128,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
 
   const follow = Effect.fnUntraced(function* (
     sent: Redirect.Sent,
-    most: number,
+    { credentials = [], most }: { readonly credentials?: Credentials.Credentials | undefined; readonly most: number },
     wait: Waiting,
     left: number
   ): Effect.fn.Return<
@@ -135,7 +137,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
     Scope.Scope
   > {
     const host = HostPattern.hostOf(sent.url)
-    const head = yield* once(sent, wait)
+    const head = yield* once(sent, credentials, wait)
     const to = most === 0 ? undefined : Redirect.target(head.status, Outbound.header(head, "location"), sent.url)
     if (to === undefined) return { sent, head }
     head.body.destroy()
@@ -143,7 +145,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
     if (left === 0) return yield* failure(host, "too_many_redirects")
     const next = Redirect.follow(sent, head.status, to)
     yield* Requests.check(next, secrets)
-    return yield* follow(next, most, wait, left - 1)
+    return yield* follow(next, { credentials, most }, wait, left - 1)
   })
 
   const send = Effect.fn("Outbound.send")(
@@ -151,10 +153,14 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
       yield* OutboundMetrics.requested
       yield* Effect.annotateCurrentSpan({ "http.request.method": request.method })
       const first = yield* Effect.flatMap(Requests.read(request, secrets, service), signed)
+      const unfit = Credentials.refusal(request.credentials ?? [], first.url)
+      if (unfit !== undefined) return yield* failure(HostPattern.hostOf(first.url), unfit)
       // A service is where the settings say; where it would send its callers to, nobody has said.
       const most = service === undefined ? (request.maxRedirects ?? 0) : 0
       const wait = yield* waitingFor(request.limits, HostPattern.hostOf(first.url))
-      const [took, { head, sent }] = yield* Effect.timed(follow(first, most, wait, most))
+      const [took, { head, sent }] = yield* Effect.timed(
+        follow(first, { credentials: request.credentials, most }, wait, most)
+      )
       yield* OutboundMetrics.answered(took)
       yield* Effect.annotateCurrentSpan({ "http.response.status_code": head.status })
       const host = HostPattern.hostOf(sent.url)

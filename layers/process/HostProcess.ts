@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
 import { Environment } from "../../src/config/Environment.ts"
 import { EventBus } from "../../src/event/EventBus.ts"
 import { Workspace } from "../../src/file/Workspace.ts"
@@ -48,7 +50,11 @@ export const layer = Layer.effectDiscard(
 
     const run = Effect.fn("Process.run")(function* (turn: ToolContext.TurnScope, request: Contract.Request) {
       const root = yield* Effect.mapError(reading.root, () => startFailed(request))
-      const env = { ...(yield* inherited(request.inherit)), ...request.env }
+      const env = {
+        ...(yield* inherited(request.inherit)),
+        ...request.env,
+        ...Record.map(request.secrets ?? {}, Redacted.value)
+      }
       const plan = yield* sandboxes.plan(request.sandbox)
       const cwd = yield* directory(request.cwd, root)
       const view = viewOf(request, root, cwd, env["HOME"])

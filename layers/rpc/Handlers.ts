@@ -10,6 +10,7 @@ import { Approvals } from "../../src/approval/Approvals.ts"
 import * as Attachment from "../../src/attachment/Attachment.ts"
 import { ChannelNotFound, Channels } from "../../src/channel/Channels.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
 import * as Following from "../../src/conversation/Following.ts"
@@ -48,6 +49,7 @@ export const layer = TroupeRpcs.toLayer(
     const ledger = yield* Ledger
     const undoing = yield* Undo
     const config = yield* ConfigSource
+    const secrets = yield* KnownSecrets
     const { status } = yield* makeStatus
 
     const find = (ref: ThreadRef) => (isKey(ref) ? threads.byKey(ref) : threads.get(ref))
@@ -139,7 +141,11 @@ export const layer = TroupeRpcs.toLayer(
           tools.map((tool) => ToolDefinitions.define(tool, summarise(tool))).toSorted(byName)
         ),
       ShowConfig: () =>
-        Report.show.pipe(Effect.provideService(Settings, settings), Effect.provideService(ConfigSource, config))
+        Report.show.pipe(
+          Effect.provideService(Settings, settings),
+          Effect.provideService(ConfigSource, config),
+          Effect.provideService(KnownSecrets, secrets)
+        )
     })
   })
 )

@@ -19,6 +19,7 @@ import * as ReadDocs from "./runtime/ReadDocs.ts"
 import * as CalculateExpression from "./utility/CalculateExpression.ts"
 import * as CurrentDatetime from "./utility/CurrentDatetime.ts"
 import * as Wait from "./utility/Wait.ts"
+import * as ListSecrets from "./vault/ListSecrets.ts"
 
 /** Registers every built-in tool; which of them a turn is offered is for the settings and the turn to say. */
 export const layer = Layer.mergeAll(
@@ -40,5 +41,6 @@ export const layer = Layer.mergeAll(
   Python.layer,
   Sharing.layer,
   TranscribeAudio.layer,
-  SendGif.layer
+  SendGif.layer,
+  ListSecrets.layer
 )

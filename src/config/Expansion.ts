@@ -5,9 +5,10 @@
  *
  * A `${` that no `}` follows is a slip and refused; `$${` stands for it.
  *
- * `${secret:NAME}` is kept for secrets of a vault. As long as there is none, such a reference is refused: it would be sent
- * to a provider as the text that it is.
+ * `${secret:NAME}` is a secret of the vault. Where none is unlocked, such a reference is refused: it would be sent to a provider as
+ * the text that it is. In `[vault]` itself there can be none.
  */
+import * as Redacted from "effect/Redacted"
 import * as Document from "./Document.ts"
 import type { Finding, Path } from "./Rule.ts"
 
@@ -29,27 +30,46 @@ export const variables = (document: unknown): ReadonlySet<string> => {
   return names
 }
 
-/** The document with every reference replaced. A value that refers to an unset variable is kept as written, and reported. */
-export const expand = (document: unknown, environment: ReadonlyMap<string, string>): Expanded => {
+/** Whether a document refers to the vault, so that it must be unlocked. */
+export const needsVault = (document: unknown): boolean => {
+  let found = false
+  Document.mapValues(document, (value) => {
+    if (typeof value === "string" && secretNames(value).length > 0) found = true
+    return value
+  })
+  return found
+}
+
+/**
+ * The document with every reference replaced. A value that refers to an unset variable, or to a secret that there is not, is kept
+ * as written, and reported. `vault` is undefined where none is unlocked.
+ */
+export const expand = (
+  document: unknown,
+  environment: ReadonlyMap<string, string>,
+  vault?: ReadonlyMap<string, Redacted.Redacted>
+): Expanded => {
   const findings: Array<Finding> = []
   const origins = new Map<string, string>()
   const expanded = Document.mapValues(document, (value, path) => {
     if (typeof value !== "string") return value
     const names = references(value)
+    const secrets = secretNames(value)
     const missing = names.filter((name) => !environment.has(name))
+    const unusable = secrets.flatMap((name) => whyNoSecret(name, path, vault) ?? [])
     const [closed, open] = split(value)
-    findings.push(
-      ...missing.map((name) => unset(name, path)),
-      ...(refersToVault(value) ? [noVault(path)] : []),
-      ...(isOpen(open) ? [unclosed(path)] : [])
+    findings.push(...missing.map((name) => unset(name, path)), ...unusable, ...(isOpen(open) ? [unclosed(path)] : []))
+    const from = [...names, ...secrets.map((name) => `secret:${name}`)]
+    if (from.length > 0)
+      origins.set(Document.formatPath(path), `(from ${from.map((name) => `\${${name}}`).join(", ")})`)
+    if (missing.length > 0 || unusable.length > 0) return value
+    return (
+      closed.replace(reference, (written: string, name: string | undefined, secret: string | undefined) => {
+        if (written.startsWith("$$")) return written.slice(1)
+        const value = secret === undefined ? undefined : vault?.get(secret)
+        return value === undefined ? (environment.get(name ?? "") ?? written) : Redacted.value(value)
+      }) + open.replaceAll("$${", "${")
     )
-    if (names.length > 0)
-      origins.set(Document.formatPath(path), `(from ${names.map((name) => `\${${name}}`).join(", ")})`)
-    return missing.length > 0
-      ? value
-      : closed.replace(reference, (written: string, name: string | undefined) =>
-          written.startsWith("$$") ? written.slice(1) : (environment.get(name ?? "") ?? written)
-        ) + open.replaceAll("$${", "${")
   })
   return { document: expanded, findings, origin: (path) => origins.get(Document.formatPath(path)) }
 }
@@ -80,15 +100,44 @@ const references = (text: string): ReadonlyArray<string> => [
   )
 ]
 
-const refersToVault = (text: string): boolean =>
-  Array.from(text.matchAll(reference)).some(([written, , secret]) => secret !== undefined && !written.startsWith("$$"))
+const secretNames = (text: string): ReadonlyArray<string> => [
+  ...new Set(
+    Array.from(text.matchAll(reference)).flatMap(([written, , secret]) =>
+      secret === undefined || written.startsWith("$$") ? [] : [secret]
+    )
+  )
+]
 
-const noVault = (path: Path): Finding => ({
-  path,
-  found: "a reference to a secret of a vault, which this version does not have",
-  expected: "a value, or a reference to an environment variable",
-  hint: "use ${NAME}, or write $${secret:…} if the text itself is meant"
-})
+const whyNoSecret = (
+  name: string,
+  path: Path,
+  vault: ReadonlyMap<string, Redacted.Redacted> | undefined
+): Finding | undefined => {
+  const reference = `a reference to the secret ${name} of the vault`
+  if (path[0] === "vault") {
+    return {
+      path,
+      found: "a reference to a secret, in the section of the vault itself",
+      expected: "a value, or ${NAME}"
+    }
+  }
+  if (vault === undefined) {
+    return {
+      path,
+      // What stands there may be a secret in the wrong place, as long as no vault knows better.
+      found: "a reference to a secret of a vault, and none is unlocked",
+      expected: "a value, or a reference to an environment variable",
+      hint: "set [vault].enabled = true, or write $${secret:…} if the text itself is meant"
+    }
+  }
+  if (vault.has(name)) return undefined
+  return {
+    path,
+    found: `${reference}, which is not in it`,
+    expected: "the name of a secret that is",
+    hint: "`troupe vault list` tells the names, `troupe vault edit` adds one"
+  }
+}
 
 const unset = (name: string, path: Path): Finding => ({
   path,

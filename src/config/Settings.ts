@@ -26,6 +26,7 @@ import * as Retention from "./sections/Retention.ts"
 import * as Runtime from "./sections/Runtime.ts"
 import * as Storage from "./sections/Storage.ts"
 import * as Tools from "./sections/Tools.ts"
+import * as Vault from "./sections/Vault.ts"
 
 /** The whole file. */
 export const schema = Key.table({
@@ -43,6 +44,7 @@ export const schema = Key.table({
   outbound: Outbound.section,
   ledger: Ledger.section,
   policy: Policy.section,
+  vault: Vault.section,
   tools: Tools.section
 })
 
@@ -54,7 +56,8 @@ const rules: ReadonlyArray<Rule<SettingsValue>> = [
   ...Llm.rules,
   ...Memory.rules,
   ...Orchestration.rules,
-  ...Tools.rules
+  ...Tools.rules,
+  ...Vault.rules
 ]
 
 /** Decoded settings: durations are `Duration`, sizes are bytes, secrets are `Redacted`. */

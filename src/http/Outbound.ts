@@ -17,6 +17,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Capability from "../tool/Capability.ts"
+import type * as HostPattern from "./HostPattern.ts"
 
 export const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] as const
 export type Method = (typeof methods)[number]
@@ -31,6 +32,18 @@ export interface Request {
   /** Redirections that are followed; 0, the default, gives the first one back as the response that it is. */
   readonly maxRedirects?: number
   readonly limits: Limits
+  /** Put in last, for each host that is asked anew, and only where they belong. The first host must be one of theirs. */
+  readonly credentials?: ReadonlyArray<Credential>
+}
+
+/** A header with a secret in it, and who may be sent it. */
+export interface Credential {
+  /** Lower case. */
+  readonly header: string
+  readonly value: Redacted.Redacted
+  readonly hosts: ReadonlyArray<HostPattern.HostPattern>
+  /** Whether it is sent without encryption as well. */
+  readonly allowHttp: boolean
 }
 
 export interface Limits {
@@ -87,6 +100,8 @@ const explanations = {
   denied_host: "the settings do not let anybody reach this host",
   private_address: "the host is not on the public internet",
   secret_in_request: "the request holds a secret of this installation, which must not leave it",
+  credential_not_for_host: "a credential that was asked for may not be sent to this host",
+  credential_needs_https: "a credential that was asked for may only be sent over https",
   unresolvable: "the name of the host could not be looked up",
   connection_failed: "no connection could be made",
   tls_failed: "the host could not prove who it is, or did not agree on how to encrypt",

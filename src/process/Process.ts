@@ -1,5 +1,6 @@
 /** The capability to run programs on this machine: what the tools of host execution require. */
 import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import type * as Ids from "../Ids.ts"
 import * as Capability from "../tool/Capability.ts"
 import type * as ProcessRunner from "./ProcessRunner.ts"
@@ -24,6 +25,8 @@ export interface Request {
   readonly inherit: Inheritance
   /** Set beside what is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** Set beside those, last. */
+  readonly secrets?: Readonly<Record<string, Redacted.Redacted>> | undefined
   readonly stdin?: Uint8Array | undefined
   readonly limits: ProcessRunner.Limits
   readonly sandbox: Sandbox.Wanted

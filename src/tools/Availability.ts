@@ -4,13 +4,13 @@ import * as PolicyPatterns from "../tool/PolicyPatterns.ts"
 import { catalogue } from "./Catalogue.ts"
 
 /** The setting that keeps the tool from the main agent, such as `[tools.wait].enabled`; null when none does. */
-export const keptOffBy = ({ orchestration, tools }: Settings["Service"], name: string): string | null => {
+export const keptOffBy = ({ orchestration, tools, vault }: Settings["Service"], name: string): string | null => {
   const { tools_allow: allow, tools_deny: deny } = orchestration.main_agent
   const skill = skills.get(name)
   if (skill !== undefined && !tools.skills.native) return "[tools.skills].native"
   if (skill !== undefined && tools.skills.native_disabled.includes(skill)) return "[tools.skills].native_disabled"
   const section = sections.get(name)
-  const missing = [section, needed.get(name)].find((one) => one !== undefined && turnedOff(tools).has(one))
+  const missing = [section, needed.get(name)].find((one) => one !== undefined && turnedOff(tools, vault).has(one))
   if (missing !== undefined) return `[${missing}].enabled`
   if (PolicyPatterns.allows({ allow, deny }, name)) return null
   return `[orchestration.main_agent].${deny.length > 0 ? "tools_deny" : "tools_allow"}`
@@ -44,9 +44,10 @@ const skills: ReadonlyMap<string, string> = new Map(
   )
 )
 
-const turnedOff = (tools: Settings["Service"]["tools"]): ReadonlySet<string> =>
-  new Set(
-    Object.entries(tools).flatMap(([key, section]) =>
+const turnedOff = (tools: Settings["Service"]["tools"], vault: Settings["Service"]["vault"]): ReadonlySet<string> =>
+  new Set([
+    ...(vault.enabled ? [] : ["vault"]),
+    ...Object.entries(tools).flatMap(([key, section]) =>
       "enabled" in section && !section.enabled ? [`tools.${key}`] : []
     )
-  )
+  ])

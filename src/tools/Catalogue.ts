@@ -35,6 +35,7 @@ import { GetSettings } from "./runtime/GetSettings.ts"
 import { CalculateExpression } from "./utility/CalculateExpression.ts"
 import { CurrentDatetime } from "./utility/CurrentDatetime.ts"
 import { Wait } from "./utility/Wait.ts"
+import { ListSecrets } from "./vault/ListSecrets.ts"
 
 export interface Item {
   readonly tool: Tool.Any
@@ -181,6 +182,7 @@ export const catalogue: ReadonlyArray<Group> = [
       }
     ]
   },
+  { title: "Vault", page: "vault.md", items: [{ tool: ListSecrets, section: ["vault"], failures: {} }] },
   {
     title: "Audio",
     page: "audio.md",

@@ -20,7 +20,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "a misspelled section",
     text: '[tool.approval]\nrequire_approval = ["*"]',
     says: [
-      "  - tool: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, attachments, outbound, ledger, policy, tools",
+      "  - tool: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, attachments, outbound, ledger, policy, vault, tools",
       "      did you mean tools?"
     ]
   },
@@ -346,7 +346,7 @@ const badFiles: ReadonlyArray<BadFile> = [
     name: "tables in tables without end",
     text: `${"a.".repeat(40)}b = 1\n[memory]\nmax_history_messages = 0`,
     says: [
-      "  - a: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, attachments, outbound, ledger, policy, tools",
+      "  - a: found an unknown key; expected one of runtime, storage, retention, http, logging, observability, providers, llm, orchestration, memory, attachments, outbound, ledger, policy, vault, tools",
       `  - ${"a.".repeat(15)}a: found tables or lists inside each other, more than 16 deep; expected a value, or a table of values`,
       "  - memory.max_history_messages: found a whole number; expected a whole number of at least 1"
     ]

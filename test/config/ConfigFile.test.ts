@@ -11,6 +11,7 @@ import * as Report from "../../layers/config/Report.ts"
 import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { Source } from "../../src/config/ConfigSource.ts"
 import { Environment } from "../../src/config/Environment.ts"
+import * as Vault from "../../src/vault/Vault.ts"
 import { Settings } from "../../src/config/Settings.ts"
 
 /** A folder with these files in it (folders have no text), which is also where relative paths start. */
@@ -88,7 +89,12 @@ api_key = "\${ACME}"
       for (const files of [{}, { "config.toml": undefined }]) {
         const { here } = yield* folder(files)
         const loaded = yield* ConfigFile.load().pipe(Effect.provide([here, variables()]))
-        assert.deepStrictEqual(loaded, { settings: Settings.defaults, source: { _tag: "Defaults" }, secrets: [] })
+        assert.deepStrictEqual(loaded, {
+          settings: Settings.defaults,
+          source: { _tag: "Defaults" },
+          secrets: [],
+          vault: Vault.none
+        })
       }
     }).pipe(Effect.provide(NodeServices.layer))
   )

@@ -59,7 +59,7 @@ describe("Expansion", () => {
     const { findings } = Expansion.expand({ key: "a${secret:DOOR.KEY}b" }, environment)
     assert.deepStrictEqual(
       findings.map(({ found, path }) => [Document.formatPath(path), found]),
-      [["key", "a reference to a secret of a vault, which this version does not have"]]
+      [["key", "a reference to a secret of a vault, and none is unlocked"]]
     )
   })
 

@@ -69,7 +69,7 @@ describe("settings that are shown", () => {
       const source = /^troupe: (\S+\.toml): \d+ problems?\n/.exec(report)?.[1]
       it.effect(`${path}:${line} ${source === undefined ? "are accepted" : "give the report below them"}`, () =>
         Effect.gen(function* () {
-          const result = yield* Effect.result(ConfigFile.fromText(text, source ?? "config.toml"))
+          const result = yield* Effect.result(ConfigFile.fromText(withoutVault(text), source ?? "config.toml"))
           if (source === undefined)
             assert.strictEqual(result._tag, "Success", Option.getOrUndefined(failure(result))?.message)
           else assert.strictEqual(`troupe: ${Option.getOrUndefined(failure(result))?.message}\n`, report)
@@ -78,6 +78,9 @@ describe("settings that are shown", () => {
     }
   }
 })
+
+/** A reader has a vault as well; here variables stand in for it. */
+const withoutVault = (text: string) => text.replaceAll("${secret:", "${")
 
 const failure = <E>(result: { readonly _tag: "Success" } | { readonly _tag: "Failure"; readonly failure: E }) =>
   result._tag === "Failure" ? Option.some(result.failure) : Option.none<E>()

@@ -20,6 +20,7 @@ import { Undo } from "../../src/ledger/Undo.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Requests } from "../../src/openai/Requests.ts"
+import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { AccessToken } from "../../src/rpc/AccessToken.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
@@ -38,6 +39,7 @@ export const layer = (
     Layer.provideMerge(Server.layerListening({ port: options.port ?? 0 })),
     Layer.provide(surroundings),
     Layer.provide(Layer.succeed(AccessToken, { token: options.token ?? token })),
+    Layer.provide(KnownSecrets.layer()),
     Layer.provideMerge(Settings.layer(options.settings ?? {}))
   )
 

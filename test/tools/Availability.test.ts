@@ -16,7 +16,8 @@ const offByItself = new Set([
   "tools.python_exec",
   "tools.http_client",
   "tools.audio_transcription",
-  "tools.send_gif"
+  "tools.send_gif",
+  "vault"
 ])
 
 /** What is off by itself, but for wait. */

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tools from "../../layers/tools/Tools.ts"
@@ -19,6 +20,7 @@ import * as Entry from "../../src/thread/Entry.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
 import * as TurnFiles from "../../src/tools/file/TurnFiles.ts"
+import * as Vault from "../../src/vault/Vault.ts"
 import * as MemoryFiles from "../file/MemoryFiles.ts"
 import * as ToolLaws from "../laws/Tools.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
@@ -97,6 +99,8 @@ const noServices = Layer.effectDiscard(
   })
 )
 
+const vault = Vault.fromSecrets(new Map([["door", Redacted.make("zq-secret-of-the-door")]]))
+
 const tools = (settings: SettingsInput = everyTool) =>
   Layer.mergeAll(
     Tools.layer,
@@ -110,6 +114,7 @@ const tools = (settings: SettingsInput = everyTool) =>
     noServices
   ).pipe(
     Layer.provideMerge(Layer.succeed(ConfigSource, { _tag: "File", path: "/etc/troupe/config.toml" })),
+    Layer.provideMerge(Layer.succeed(Vault.Vault, settings === everyTool ? vault : Vault.none)),
     Layer.provideMerge(Fixtures.pipeline(settings))
   )
 

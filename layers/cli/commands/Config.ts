@@ -5,6 +5,7 @@ import { Output } from "../../../src/cli/Output.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
 import * as Report from "../../config/Report.ts"
+import * as AskingPassword from "../AskingPassword.ts"
 import * as OutputLive from "../Output.ts"
 import type { Common } from "./Client.ts"
 
@@ -22,4 +23,7 @@ export const show = (common: Common) =>
   }).pipe(Effect.provide(CommandLine.layer(common).pipe(Layer.provideMerge(platform(common)))))
 
 const platform = (common: Common) =>
-  OutputLive.layer(common).pipe(Layer.provideMerge(Layer.mergeAll(EnvironmentLive.layer, NodeServices.layer)))
+  AskingPassword.layer.pipe(
+    Layer.provideMerge(OutputLive.layer(common)),
+    Layer.provideMerge(Layer.mergeAll(EnvironmentLive.layer, NodeServices.layer))
+  )

@@ -12,6 +12,7 @@ import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
 import * as Daemon from "../../daemon/Daemon.ts"
 import * as Address from "../../rpc/Address.ts"
+import * as AskingPassword from "../AskingPassword.ts"
 import * as MainControl from "../MainControl.ts"
 import * as OutputLive from "../Output.ts"
 import { version } from "../Version.ts"
@@ -30,7 +31,9 @@ export const run = (common: Common) =>
   }).pipe(
     Effect.provide(Daemon.layer({ ...common, terminalLog: true })),
     Effect.onInterrupt(() => say("Stopped.")),
-    Effect.provide(OutputLive.layer(common).pipe(Layer.provide(EnvironmentLive.layer)))
+    Effect.provide(
+      AskingPassword.layer.pipe(Layer.provideMerge(OutputLive.layer(common)), Layer.provide(EnvironmentLive.layer))
+    )
   )
 
 const say = (line: string) => Effect.flatMap(Output, (output) => output.out(`${line}\n`))

@@ -1,27 +1,38 @@
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Settings } from "../../../src/config/Settings.ts"
 import { Process } from "../../../src/process/Process.ts"
 import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
-import { Bash } from "../../../src/tools/execution/Bash.ts"
+import { Bash, withSecrets } from "../../../src/tools/execution/Bash.ts"
+import * as SecretUse from "../../../src/vault/SecretUse.ts"
 import * as Outcome from "./Outcome.ts"
 
 type Section = Settings["Service"]["tools"]["bash"]
 
-export const layer = ToolRegistry.layer(
-  [Bash],
-  Settings.useSync(({ tools }) => ({ bash: handler(tools.bash) })),
-  {
-    offeredWhen: Settings.useSync(
-      ({ tools }) =>
-        () =>
-          tools.bash.enabled
-    )
-  }
+type Asked = typeof Bash.parameters.Type & { readonly secrets?: ReadonlyArray<string> }
+
+const options = {
+  offeredWhen: Settings.useSync(
+    ({ tools }) =>
+      () =>
+        tools.bash.enabled
+  )
+}
+
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { tools } = yield* Settings
+    const use = yield* SecretUse.current
+    const handlers = { bash: handler(tools.bash, use) }
+    return use.forPrograms.length === 0
+      ? ToolRegistry.layer([Bash], handlers, options)
+      : ToolRegistry.layer([withSecrets(use.forPrograms)], handlers, options)
+  })
 )
 
-const handler = (settings: Section) =>
-  Effect.fnUntraced(function* ({ command, cwd, env = {}, timeout_seconds }: typeof Bash.parameters.Type) {
+const handler = (settings: Section, use: SecretUse.SecretUse) =>
+  Effect.fnUntraced(function* ({ command, cwd, env = {}, secrets = [], timeout_seconds }: Asked) {
     const { callId } = yield* ToolCallContext
     const finished = yield* (yield* Process).run({
       callId,
@@ -30,6 +41,7 @@ const handler = (settings: Section) =>
       args: [settings.pass_parent_env ? "-lc" : "-c", "--", command],
       cwd,
       env,
+      secrets: use.variables(secrets),
       inherit: settings,
       limits: {
         timeout: Outcome.timeLimit(timeout_seconds, settings),

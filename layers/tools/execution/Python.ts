@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { Settings } from "../../../src/config/Settings.ts"
@@ -7,14 +8,18 @@ import { Process } from "../../../src/process/Process.ts"
 import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { PythonEnvironmentInfo } from "../../../src/tools/execution/PythonEnvironmentInfo.ts"
-import { PythonExecute } from "../../../src/tools/execution/PythonExecute.ts"
+import { PythonExecute, withSecrets } from "../../../src/tools/execution/PythonExecute.ts"
 import { PythonRefused } from "../../../src/tools/execution/PythonRefused.ts"
+import * as SecretUse from "../../../src/vault/SecretUse.ts"
 import * as Artifacts from "./Artifacts.ts"
 import * as Interpreter from "./Interpreter.ts"
 import * as Outcome from "./Outcome.ts"
 
+type Asked = typeof PythonExecute.parameters.Type & { readonly secrets?: ReadonlyArray<string> }
+
 const handlers = Effect.gen(function* () {
   const { tools } = yield* Settings
+  const use = yield* SecretUse.current
   const settings = tools.python_exec
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -34,7 +39,7 @@ const handlers = Effect.gen(function* () {
     Effect.catchTag("PlatformError", () => new PythonRefused({ reason: "artifact_export_unreachable" }))
   )
 
-  const execute = Effect.fnUntraced(function* (parameters: typeof PythonExecute.parameters.Type) {
+  const execute = Effect.fnUntraced(function* ({ secrets = [], ...parameters }: Asked) {
     const { callId } = yield* ToolCallContext
     const process = yield* Process
     const bytes = new TextEncoder()
@@ -51,6 +56,7 @@ const handlers = Effect.gen(function* () {
       cwd,
       inherit: settings,
       env: { PYTHONUNBUFFERED: "1" },
+      secrets: use.variables(secrets),
       stdin: parameters.stdin === undefined ? undefined : bytes.encode(parameters.stdin),
       limits: {
         timeout: Outcome.timeLimit(parameters.timeout_seconds, settings),
@@ -114,18 +120,26 @@ const handlers = Effect.gen(function* () {
   const provide = <A, E, R>(effect: Effect.Effect<A, E, R | FileSystem.FileSystem | Path.Path>) =>
     effect.pipe(Effect.provideService(FileSystem.FileSystem, files), Effect.provideService(Path.Path, paths))
   return {
-    python_execute: (parameters: typeof PythonExecute.parameters.Type) => provide(execute(parameters)),
+    python_execute: (parameters: Asked) => provide(execute(parameters)),
     python_environment_info: info
   }
 })
 
-export const layer = ToolRegistry.layer([PythonExecute, PythonEnvironmentInfo], handlers, {
+const options = {
   offeredWhen: Settings.useSync(
     ({ tools }) =>
       () =>
         tools.python_exec.enabled
   )
-})
+}
+
+export const layer = Layer.unwrap(
+  Effect.map(SecretUse.current, ({ forPrograms }) =>
+    forPrograms.length === 0
+      ? ToolRegistry.layer([PythonExecute, PythonEnvironmentInfo], handlers, options)
+      : ToolRegistry.layer([withSecrets(forPrograms), PythonEnvironmentInfo], handlers, options)
+  )
+)
 
 const question = `
 import importlib.metadata, json, platform, sys

@@ -3,9 +3,10 @@ import { Process } from "../../process/Process.ts"
 import * as Sandbox from "../../process/Sandbox.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Action from "../../policy/Action.ts"
+import * as SecretsParameter from "../vault/SecretsParameter.ts"
 import * as HostExecution from "./HostExecution.ts"
 
-const parameters = Schema.Struct({
+const fields = {
   command: HostExecution.NonBlank.annotate({ description: "For /bin/bash -c." }),
   timeout_seconds: Schema.optionalKey(HostExecution.TimeoutSeconds),
   cwd: Schema.optionalKey(
@@ -14,7 +15,7 @@ const parameters = Schema.Struct({
   env: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String).annotate({ description: "Further environment variables." })
   )
-})
+}
 
 const success = Schema.Struct({
   ok: Schema.Boolean.annotate({ description: "The exit code is 0, and no limit ended the command." }),
@@ -36,11 +37,10 @@ const success = Schema.Struct({
   stdout_notice: Schema.optionalKey(Schema.String)
 })
 
-export const Bash = Tool.make("bash", {
+const declaration = {
   description:
     "Runs a command of the shell on this machine and waits for it. It has no input. " +
     "What it starts in the background ends with it.",
-  parameters,
   success,
   failure: HostExecution.Failure,
   // The settings allow less; this is what no setting goes beyond.
@@ -48,6 +48,15 @@ export const Bash = Tool.make("bash", {
   cancellation: "interruptible",
   replay: "unknown",
   capabilities: [Process],
-  actions: ({ command }) => [Action.shell(command)],
+  actions: ({ command }: { readonly command: string }) => [Action.shell(command)],
   identifiedBy: ["command"]
-})
+} as const
+
+export const Bash = Tool.make("bash", { ...declaration, parameters: Schema.Struct(fields) })
+
+/** The same where the settings let agents give programs secrets of the vault: by these names. */
+export const withSecrets = (names: ReadonlyArray<string>) =>
+  Tool.make("bash", {
+    ...declaration,
+    parameters: Schema.Struct({ ...fields, secrets: SecretsParameter.programs(names) })
+  })

@@ -3,11 +3,12 @@ import { FsWrite } from "../../file/Workspace.ts"
 import { Process } from "../../process/Process.ts"
 import * as Sandbox from "../../process/Sandbox.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as SecretsParameter from "../vault/SecretsParameter.ts"
 import * as HostExecution from "./HostExecution.ts"
 import * as Action from "../../policy/Action.ts"
 import { PythonRefused } from "./PythonRefused.ts"
 
-const parameters = Schema.Struct({
+const fields = {
   code: HostExecution.NonBlank.annotate({ description: "A whole program; print what you want to see." }),
   stdin: Schema.optionalKey(Schema.String),
   timeout_seconds: Schema.optionalKey(HostExecution.TimeoutSeconds),
@@ -19,7 +20,7 @@ const parameters = Schema.Struct({
   ),
   artifact_subdir: Schema.optionalKey(Schema.String.annotate({ description: "Folder below the managed files." })),
   max_artifacts: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
-})
+}
 
 export const SkipReason = Schema.Literals([
   "max_artifacts_reached",
@@ -42,11 +43,10 @@ const success = Schema.Struct({
   python_executable: Schema.String
 })
 
-export const PythonExecute = Tool.make("python_execute", {
+const declaration = {
   description:
     "Runs a Python program on this machine, in an empty directory that is removed afterwards. " +
     "What it starts in the background ends with it.",
-  parameters,
   success,
   failure: Schema.Union([...HostExecution.Failure.members, PythonRefused]),
   // The settings allow less; this is what no setting goes beyond.
@@ -56,4 +56,13 @@ export const PythonExecute = Tool.make("python_execute", {
   capabilities: [Process, FsWrite],
   actions: () => [Action.runUnknown("Python code")],
   identifiedBy: ["code"]
-})
+} as const
+
+export const PythonExecute = Tool.make("python_execute", { ...declaration, parameters: Schema.Struct(fields) })
+
+/** The same where the settings let agents give programs secrets of the vault: by these names. */
+export const withSecrets = (names: ReadonlyArray<string>) =>
+  Tool.make("python_execute", {
+    ...declaration,
+    parameters: Schema.Struct({ ...fields, secrets: SecretsParameter.programs(names) })
+  })

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import * as Outbound from "../../http/Outbound.ts"
 import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
+import * as SecretsParameter from "../vault/SecretsParameter.ts"
 
 /** The parameters do not fit together. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
@@ -20,18 +21,19 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 /** Methods that by their definition change nothing. */
 const reading: ReadonlySet<Outbound.Method> = new Set(["GET", "HEAD", "OPTIONS"])
 
-export const HttpRequest = Tool.make("http_request", {
+const fields = {
+  url: Schema.NonEmptyString.annotate({ description: "An http or https address." }),
+  method: Schema.optionalKey(Schema.Literals(Outbound.methods).annotate({ description: "GET when left out." })),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  body: Schema.optionalKey(Schema.String.annotate({ description: "Text to send." })),
+  json: Schema.optionalKey(
+    Schema.String.annotate({ description: "JSON text to send, with its content type; instead of body." })
+  )
+}
+
+const declaration = {
   description:
     "Makes an HTTP request. Pages come back as compact text with links, forms and tables. Any status is a result, an error status too.",
-  parameters: Schema.Struct({
-    url: Schema.NonEmptyString.annotate({ description: "An http or https address." }),
-    method: Schema.optionalKey(Schema.Literals(Outbound.methods).annotate({ description: "GET when left out." })),
-    headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-    body: Schema.optionalKey(Schema.String.annotate({ description: "Text to send." })),
-    json: Schema.optionalKey(
-      Schema.String.annotate({ description: "JSON text to send, with its content type; instead of body." })
-    )
-  }),
   success: Schema.Struct({
     status: Schema.Int,
     /** The first ten, under names in lower case. */
@@ -54,8 +56,19 @@ export const HttpRequest = Tool.make("http_request", {
   limits: { timeout: "10 minutes", output: { maxChars: 64_000, spill: "body" }, concurrency: 8 },
   cancellation: "interruptible",
   replay: "unknown",
-  replayOf: ({ method = "GET" }) => (reading.has(method) ? "safe" : "unknown"),
+  replayOf: ({ method = "GET" }: { readonly method?: Outbound.Method }) => (reading.has(method) ? "safe" : "unknown"),
   capabilities: [Outbound.Network],
-  actions: ({ method = "GET", url }) => [Action.connect(method, url)],
+  actions: ({ method = "GET", url }: { readonly method?: Outbound.Method; readonly url: string }) => [
+    Action.connect(method, url)
+  ],
   identifiedBy: ["method", "url"]
-})
+} as const
+
+export const HttpRequest = Tool.make("http_request", { ...declaration, parameters: Schema.Struct(fields) })
+
+/** The same where the settings let agents send secrets of the vault: by these names. */
+export const withSecrets = (names: ReadonlyArray<string>) =>
+  Tool.make("http_request", {
+    ...declaration,
+    parameters: Schema.Struct({ ...fields, secrets: SecretsParameter.requests(names) })
+  })

@@ -1,0 +1,192 @@
+/**
+ * Canaries: secrets that agents use and never see. A whole daemon with a vault runs a turn that makes requests and runs programs
+ * with them, against servers and programs that tell them in every form; then everything that came out of the daemon is searched.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import { join } from "node:path"
+import * as VaultFile from "../../layers/vault/VaultFile.ts"
+import * as Program from "../cli/Program.ts"
+import * as FakeOpenAi from "../model/FakeOpenAi.ts"
+import * as Needs from "../rigs/Needs.ts"
+import * as NetworkZoo from "../rigs/NetworkZoo.ts"
+
+const canaries = {
+  door: 'zq+Door/0123456789"\\never seen',
+  provider: "zq-provider-key-9876543210-never-seen",
+  collector: "zq-collector-key-1357924680-never-seen"
+}
+
+const password = "correct horse battery staple"
+
+const settings = (at: { readonly provider: string; readonly host: string; readonly collector: string }) => `
+[vault]
+enabled = true
+[vault.use.door]
+hosts = ["${at.host}"]
+allow_http = true
+env = "DOOR_KEY"
+[llm]
+provider = "fake"
+model = "fake"
+retry_attempts = 1
+[providers.fake]
+base_url = "${at.provider}"
+api_key = "\${secret:provider}"
+[outbound]
+allow_private = true
+[tools.http_client]
+enabled = true
+follow_redirects = true
+[tools.bash]
+enabled = true
+spill_to_managed_file = true
+spill_after_chars = 3000
+[tools.file_storage]
+enabled = true
+[logging]
+log_level = "trace"
+[observability]
+otlp_endpoint = "${at.collector}"
+otlp_interval_seconds = 1
+otlp_headers = { x-key = "\${secret:collector}" }
+`
+
+const calls = (name: string, parameters: object): FakeOpenAi.Reply =>
+  FakeOpenAi.stream(
+    FakeOpenAi.delta({
+      role: "assistant",
+      tool_calls: [
+        { index: 0, id: `call_${name}`, type: "function", function: { name, arguments: JSON.stringify(parameters) } }
+      ]
+    }),
+    FakeOpenAi.delta({}, "tool_calls"),
+    FakeOpenAi.done
+  )
+
+/** Says every form of the variable: as it is, in pieces, encoded, as an error, and so often that it goes to a file. */
+const telling = [
+  'echo "length ${#DOOR_KEY}"',
+  'echo "$DOOR_KEY"; echo "$DOOR_KEY" >&2',
+  'printf %s "${DOOR_KEY:0:9}"; sleep 0.3; printf "%s\\n" "${DOOR_KEY:9}"',
+  'printf %s "user:$DOOR_KEY" | base64 -w0; echo; printf %s "$DOOR_KEY" | od -An -v -tx1 | tr -d " \\n"; echo'
+].join("; ")
+
+/** What gives a canary away, in whatever form: the middle of each form, since its ends depend on what stands beside it. */
+const tracesOf = (secret: string): ReadonlyArray<string> => {
+  const base64 = ["", "x", "xy"].map((before) => Buffer.from(`${before}${secret}`).toString("base64").slice(8, 20))
+  const middle = secret.slice(3, 14)
+  return [
+    middle,
+    JSON.stringify(secret).slice(4, 26),
+    encodeURIComponent(secret).slice(3, 20),
+    Buffer.from(middle).toString("hex"),
+    Buffer.from(middle).toString("hex").toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))
+  ]
+}
+
+const assertNone = (what: string, text: string) => {
+  for (const [name, secret] of Object.entries(canaries)) {
+    for (const trace of tracesOf(secret)) {
+      const at = text.indexOf(trace)
+      assert.strictEqual(at, -1, `${what} tells ${name}: …${text.slice(Math.max(0, at - 40), at + 40)}…`)
+    }
+  }
+}
+
+describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "F057 canaries"), () => {
+  it.live(
+    "F057 secrets of the vault reach the host and the program they are for, and nothing else",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const elsewhere = yield* NetworkZoo.says(NetworkZoo.response(200, {}, "elsewhere"))
+        const elsewhereUrl = elsewhere.url("/landed").replace("127.0.0.1", "localhost")
+        const host = yield* NetworkZoo.keep(({ head, path, socket }) => {
+          if (path === "/away") return void socket.end(NetworkZoo.response(302, { location: elsewhereUrl }))
+          const base64 = Buffer.from(head).toString("base64")
+          socket.end(NetworkZoo.response(401, { "x-echo": canaries.door }, `you sent:\n${head}\n${base64}`))
+        })
+        const collected: Array<string> = []
+        const collector = yield* NetworkZoo.keep(({ head, rest, socket }) => {
+          collected.push(rest)
+          const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+          let left = length - rest.length
+          const answer = () => socket.end(NetworkZoo.response(200, { "content-type": "application/json" }, "{}"))
+          if (left <= 0) return void answer()
+          socket.on("data", (piece) => {
+            collected.push(piece.toString("latin1"))
+            left -= piece.length
+            if (left <= 0) answer()
+          })
+        })
+        const key = canaries.provider
+        const provider = yield* FakeOpenAi.make([
+          calls("http_request", { url: host.url("/echo"), secrets: ["door"] }),
+          calls("http_request", { url: host.url("/away"), secrets: ["door"] }),
+          calls("http_request", { url: elsewhereUrl, secrets: ["door"] }),
+          calls("bash", { command: telling, secrets: ["door"] }),
+          calls("bash", { command: 'for i in $(seq 300); do echo "$i $DOOR_KEY"; done', secrets: ["door"] }),
+          calls("bash", { command: "env; exit 3" }),
+          calls("bash", { command: "true", secrets: ["another"] }),
+          calls("list_secrets", {}),
+          // A provider that tells the key that it was sent.
+          FakeOpenAi.json({ error: { message: `Odd key ${key} and ${Buffer.from(key).toString("base64")}` } }, 500),
+          FakeOpenAi.stream(
+            FakeOpenAi.delta({ role: "assistant", content: `Done with ${key.slice(0, 11)}` }),
+            FakeOpenAi.delta({ content: `${key.slice(11)}, and ` }),
+            FakeOpenAi.delta({ content: encodeURIComponent(canaries.door) }),
+            FakeOpenAi.delta({}, "stop"),
+            FakeOpenAi.done
+          )
+        ])
+        const at = yield* Program.place
+        const vault = Object.entries(canaries).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+        yield* VaultFile.write(join(at.home, "secrets.vault.yml"), Redacted.make(password), vault.join(""))
+        const daemon = yield* Program.daemon(
+          at,
+          settings({ provider: provider.baseUrl, host: new URL(host.url()).host, collector: collector.url() }),
+          { TROUPE_VAULT_PASSWORD: password }
+        )
+        const chat = yield* Program.run(at, ["chat", "--once", "use the door", "--json"])
+        const history = yield* Program.run(at, ["history", "console:main", "--json"])
+        const shown = yield* Program.run(at, ["tools", "--all"])
+        daemon.process.kill("SIGTERM")
+        const { stderr, stdout } = yield* daemon.ended
+
+        // They were there: a search that finds nothing where there was nothing proves nothing.
+        assert.include(host.visits[0]?.head ?? "", `authorization: Bearer ${canaries.door}`)
+        assert.strictEqual(provider.received[0]?.headers.authorization, `Bearer ${canaries.provider}`)
+        assert.include(collector.visits[0]?.head ?? "", canaries.collector)
+        assert.include(history.stdout, `length ${canaries.door.length}`)
+        assert.include(history.stdout, "list_secrets")
+        for (const word of ["[redacted]", "bash_output", "http:credential_not_for_host", "Done with [redacted]"]) {
+          assert.include(history.stdout, word)
+        }
+        assert.isAbove(collected.length, 0)
+        assert.lengthOf(provider.received, 10)
+
+        // Another host gets none, whether it is asked for or a redirection leads there.
+        assert.lengthOf(elsewhere.visits, 1)
+        for (const { head } of elsewhere.visits) assertNone("another host", head)
+        for (const { body } of provider.received) assertNone("a prompt", JSON.stringify(body))
+        assertNone("what the collector gets", collected.join(""))
+        assertNone("the terminal", `${stdout}${stderr}`)
+        assertNone("a client", `${chat.stdout}${chat.stderr}${history.stdout}${history.stderr}${shown.stdout}`)
+        const names = yield* files.readDirectory(at.data, { recursive: true })
+        assert.isTrue(names.some((name) => name.endsWith("troupe.log")))
+        assert.isTrue(names.some((name) => name.includes("bash_output")))
+        for (const name of names) {
+          const path = join(at.data, name)
+          if ((yield* files.stat(path)).type !== "File") continue
+          assertNone(name, Buffer.from(yield* files.readFile(path)).toString("latin1"))
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    180_000
+  )
+})
