@@ -58,7 +58,7 @@ export interface Response extends ResponseParts.Kept {
 export const ask = (request: Request): Effect.Effect<Response, AiError.AiError | EmptyResponse> =>
   askOnce(request).pipe(
     Effect.flatMap((response) =>
-      response.text.trim() === "" && response.calls.length === 0
+      saysNothing(response.text) && response.calls.length === 0
         ? Effect.fail(nothingSaid(response.finishReason, request.retries + 1))
         : Effect.succeed(response)
     ),
@@ -66,6 +66,9 @@ export const ask = (request: Request): Effect.Effect<Response, AiError.AiError |
     Effect.provideService(Retry.OnRetry, request.onRetry),
     Effect.provideService(PromptCache.Key, request.cacheKey)
   )
+
+/** Whether there is nothing in it that a person could see. */
+const saysNothing = (text: string): boolean => !/[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(text)
 
 const emptyResponses = ({ onRetry, retries }: Request) =>
   Schedule.exponential("200 millis").pipe(

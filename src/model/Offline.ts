@@ -13,6 +13,7 @@ import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as TurnEntries from "../turn/TurnEntries.ts"
 import * as Skills from "./OfflineSkills.ts"
 import * as Parts from "./Parts.ts"
 import * as Text from "./Text.ts"
@@ -72,7 +73,9 @@ const readTurn = (prompt: Prompt.Prompt): Turn => {
   const messages = prompt.content.slice(start)
   const lastCall = messages.findLastIndex((message) => message.role === "assistant")
   const userTexts = (all: ReadonlyArray<Prompt.Message>) =>
-    all.flatMap((message) => (message.role === "user" ? [textOf(message)] : []))
+    all
+      .flatMap((message) => (message.role === "user" ? [textOf(message)] : []))
+      .filter((text) => !TurnEntries.isRestoredNote(text))
   return {
     texts: userTexts(messages),
     fresh: userTexts(messages.slice(lastCall + 1)),

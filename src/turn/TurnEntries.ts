@@ -17,9 +17,14 @@ export interface Refusal {
   readonly text: string
 }
 
+const restoredBegins = "[The person has undone file changes of an earlier turn of yours."
+
+/** Whether a text is such a note, and nothing that a person wrote. */
+export const isRestoredNote = (text: string): boolean => text.startsWith(restoredBegins)
+
 /** What the model reads where a person took back changes of files. */
 export const restoredNote = ({ left, restored }: Extract<Entry.Entry, { _tag: "FilesRestored" }>): string =>
-  "[The person has undone file changes of an earlier turn of yours. As they were before it again: " +
+  `${restoredBegins} As they were before it again: ` +
   `${restored.join(", ")}.${left.length === 0 ? "" : ` Left as they are: ${left.join(", ")}.`} Read a file before you rely on what you know of it.]`
 
 export const newerMessage: Refusal = {

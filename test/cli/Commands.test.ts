@@ -481,6 +481,20 @@ describe("with a daemon", () => {
   )
 
   test(
+    "a daemon that goes away with a message has it: the exit code does not ask to send it again",
+    Effect.gen(function* () {
+      const at = yield* Program.place
+      const daemon = yield* Program.daemon(at, `[tools.wait]\nenabled = true\n`)
+      const asking = yield* Program.start(at, ["chat", "--once", "wait 20 seconds", "--json"])
+      yield* asking.says(`"calls":[{`)
+      daemon.process.kill("SIGKILL")
+      const result = yield* asking.ended
+      assert.strictEqual(result.code, 1, result.stderr)
+      assert.include(result.stderr, "The message is kept")
+    })
+  )
+
+  test(
     "a daemon that is asked to stop says what it waits for, and goes on with it at the next start",
     Effect.gen(function* () {
       const at = yield* Program.place

@@ -100,7 +100,7 @@ describe("a turn ends", () => {
       const outcome = yield* Fixtures.whileTimePasses(
         say(
           TestRuntime.layer({
-            scripts: ({ index }) => (index % 2 === 0 ? [] : [text("  \n")]),
+            scripts: ({ index }) => (index % 2 === 0 ? [] : [text("  \n\u200b ")]),
             settings: { llm: { retry_attempts: 2 } }
           })
         )

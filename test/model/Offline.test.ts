@@ -5,6 +5,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Offline from "../../src/model/Offline.ts"
 import * as Skills from "../../src/model/OfflineSkills.ts"
+import * as Ids from "../../src/Ids.ts"
+import * as TurnEntries from "../../src/turn/TurnEntries.ts"
 import { ToolDenied } from "../../src/tool/ToolError.ts"
 import { streamStep } from "../../src/model/ToolSchema.ts"
 
@@ -123,6 +125,15 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
 
 describe("the offline helper and files", () => {
   const before = [user("hello"), answered]
+
+  it.effect("does not take a note about undone changes for a request", () =>
+    Effect.gen(function* () {
+      const turnId = yield* Ids.makeTurnId
+      const note = TurnEntries.restoredNote({ _tag: "FilesRestored", turnId, restored: ["notes.txt"], left: [] })
+      const { said } = yield* turn("what is 12*(3+4)?", [{ result: "84" }], [user("hello"), answered, user(note)])
+      assert.strictEqual(said.text, "12*(3+4) = 84")
+    })
+  )
 
   it.effect("takes several requests apart, but not what is in quotes, in backticks or in an address", () =>
     Effect.gen(function* () {

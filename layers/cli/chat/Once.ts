@@ -205,7 +205,10 @@ const ended = { failed: "The turn failed", stopped: "The turn was stopped", park
 const longestCut = 15_000
 
 const lost = (thread: Threads.ThreadKey) =>
-  unavailable(`The daemon went away before it answered. The message is kept: \`troupe history ${thread}\` shows it.`)
+  new CommandFailed({
+    code: exitCodes.failed,
+    text: `The daemon went away before it answered. The message is kept: \`troupe history ${thread}\` shows it.`
+  })
 
 const tooLate = (seconds: number, thread: Threads.ThreadKey) =>
   new CommandFailed({

@@ -42,7 +42,7 @@ export const section = Key.key(
     idle_timeout_seconds: Key.key(
       Values.Seconds,
       60,
-      "Longest silence before a response and between two parts of it; at most request_timeout_seconds."
+      "Longest silence between two parts of a response; at most request_timeout_seconds."
     ),
     connect_timeout_seconds: Key.key(Values.Seconds, 10, "Longest time to reach the provider."),
     retry_attempts: Key.key(Values.NonNegativeInt, 3, "How many more times a failed request is tried."),
