@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as HostPattern from "../../src/http/HostPattern.ts"
 import * as Outbound from "../../src/http/Outbound.ts"
 import * as NetworkZoo from "../rigs/NetworkZoo.ts"
 import { ask, failing, layer, limits, open } from "./Fixtures.ts"
@@ -373,6 +374,32 @@ describe("F060 a secret of this installation", () => {
       assert.lengthOf(server.visits, 0)
       assert.strictEqual(yield* reason({ url: server.url(), maxRedirects: 2 }), "secret_in_request")
       assert.lengthOf(server.visits, 1)
+    }).pipe(Effect.scoped, Effect.provide(layer({ ...open, secrets: [Redacted.make(secret)] })))
+  )
+
+  it.live("goes as a credential to its own host alone, and over https unless that is waived", () =>
+    Effect.gen(function* () {
+      const elsewhere = yield* NetworkZoo.says(NetworkZoo.response(200, {}, "landed"))
+      const server = yield* NetworkZoo.keep(({ path, socket }) =>
+        socket.end(NetworkZoo.response(302, { location: path === "/away" ? elsewhere.url() : "/away" }))
+      )
+      const credential = {
+        header: "authorization",
+        value: Redacted.make(`Bearer ${secret}`),
+        hosts: HostPattern.parseAll([new URL(server.url()).host]),
+        allowHttp: true
+      }
+      const asked = { url: server.url("/here"), maxRedirects: 2, credentials: [credential] }
+      assert.strictEqual((yield* ask(asked)).text, "landed")
+      assert.deepStrictEqual(
+        [...server.visits, ...elsewhere.visits].map(({ head }) => head.includes(`authorization: Bearer ${secret}`)),
+        [true, true, false]
+      )
+      const reason = (one: Parameters<typeof failing>[0]) => Effect.map(failing(one), (error) => error.reason)
+      assert.strictEqual(yield* reason({ ...asked, url: elsewhere.url() }), "credential_not_for_host")
+      const careful = { ...credential, allowHttp: false }
+      assert.strictEqual(yield* reason({ ...asked, credentials: [careful] }), "credential_needs_https")
+      assert.lengthOf([...server.visits, ...elsewhere.visits], 3)
     }).pipe(Effect.scoped, Effect.provide(layer({ ...open, secrets: [Redacted.make(secret)] })))
   )
 
