@@ -22,6 +22,7 @@ import type * as Decode from "../../src/config/Decode.ts"
 import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as Forms from "../../src/secret/Forms.ts"
 import * as KnownSecrets from "../../src/secret/KnownSecrets.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as SecretUse from "../../src/vault/SecretUse.ts"
@@ -94,7 +95,7 @@ export const load = Effect.fn("ConfigFile.load")(function* (
   const { document, options: decoding, secrets } = yield* expand(written, source.path, unlocked)
   const settings = yield* Settings.decode(document, decoding)
   const vault = unlocked === undefined ? Vault.none : Vault.fromSecrets(unlocked)
-  if (vault.unlocked) yield* refuseUnusable(settings, vault, source.path)
+  if (vault.unlocked) yield* Effect.andThen(refuseUnusable(settings, vault, source.path), warnOfShort(vault))
   return {
     settings,
     source,
@@ -218,6 +219,18 @@ const refuseUnusable = (settings: Settings.SettingsValue, vault: Vault.Vault, so
     hint: "`troupe vault list` tells the names, `troupe vault edit` changes them"
   }))
   return first === undefined ? Effect.void : Effect.fail(new ConfigError({ source, problems: [first, ...rest] }))
+}
+
+const warnOfShort = ({ get, names }: Vault.Vault) => {
+  const short = names.filter((name) => {
+    const value = get(name)
+    return value !== undefined && !Forms.isFindable(Redacted.value(value))
+  })
+  return short.length === 0
+    ? Effect.void
+    : Effect.logWarning(
+        `Secrets of fewer than ${Forms.shortest} characters are not masked anywhere: ${short.join(", ")}`
+      )
 }
 
 /** The secrets of the vault, where `[vault].enabled` says that there is one. */

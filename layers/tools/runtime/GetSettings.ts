@@ -11,6 +11,7 @@ import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { GetSettings } from "../../../src/tools/runtime/GetSettings.ts"
 import type { Report } from "../../../src/tools/runtime/GetSettings.ts"
+import { Vault } from "../../../src/vault/Vault.ts"
 import * as Version from "../../cli/Version.ts"
 
 export const layer = ToolRegistry.layer(
@@ -18,6 +19,7 @@ export const layer = ToolRegistry.layer(
   Effect.gen(function* () {
     const settings = yield* Settings
     const source = yield* ConfigSource
+    const vault = yield* Vault
     const channels = yield* Channels
     const registry = yield* ToolRegistry.ToolRegistry
     const cwd = (yield* Path.Path).resolve(".")
@@ -45,6 +47,7 @@ export const layer = ToolRegistry.layer(
           tools_allow: settings.orchestration.main_agent.tools_allow,
           tools_deny: settings.orchestration.main_agent.tools_deny
         },
+        ...(vault.unlocked ? { vault: { secrets: vault.names.length } } : {}),
         tools: {
           offered: Array.from(offered.keys()),
           ...reportTools(settings.tools, ManagedRoot.of(settings, dataDirectory))

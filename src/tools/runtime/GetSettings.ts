@@ -20,6 +20,8 @@ const Report = Schema.Struct({
     max_history_tokens: Schema.NullOr(Schema.Int)
   }),
   agents: Schema.Struct({ main: Schema.String, tools_allow: names, tools_deny: names }),
+  /** Where one is unlocked. */
+  vault: Schema.optionalKey(Schema.Struct({ secrets: Schema.Int })),
   tools: Schema.Struct({
     offered: names,
     time: Schema.optionalKey(Schema.Struct({ default_format: Schema.String })),
