@@ -38,6 +38,10 @@ export type IncarnationId = typeof IncarnationId.Type
 export const ApprovalId = idText("apr").pipe(Schema.brand("ApprovalId"))
 export type ApprovalId = typeof ApprovalId.Type
 
+/** A person's yes to a call and all further ones like it. */
+export const GrantId = idText("gra").pipe(Schema.brand("GrantId"))
+export type GrantId = typeof GrantId.Type
+
 /** One database: a restored copy is another installation than the one that its backup was made of. */
 export const InstallationId = idText("ins").pipe(Schema.brand("InstallationId"))
 export type InstallationId = typeof InstallationId.Type
@@ -56,12 +60,14 @@ export const makeMessageId = make("msg", MessageId)
 export const makeCallId = make("cal", CallId)
 export const makeIncarnationId = make("inc", IncarnationId)
 export const makeApprovalId = make("apr", ApprovalId)
+export const makeGrantId = make("gra", GrantId)
 export const makeDeliveryId = make("out", DeliveryId)
 export const makeInstallationId = make("ins", InstallationId)
 export const makeNoteId = make("mem", NoteId)
 
 /** Sorts before every id of this prefix that was made at this time (unix ms) or later, and after all that were made before. */
-export const lowerBound = (prefix: "msg" | "out" | "inc", millis: number): string => `${prefix}_${timeText(millis)}`
+export const lowerBound = (prefix: "msg" | "out" | "inc" | "apr", millis: number): string =>
+  `${prefix}_${timeText(millis)}`
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const timeLength = 10

@@ -6,7 +6,9 @@
  */
 export * as Agents from "./agent/Agents.ts"
 export * as SystemPrompt from "./agent/SystemPrompt.ts"
+export * as Approval from "./approval/Approval.ts"
 export * as Approvals from "./approval/Approvals.ts"
+export * as Grant from "./approval/Grant.ts"
 export * as Attachment from "./attachment/Attachment.ts"
 export * as Attachments from "./attachment/Attachments.ts"
 export * as Channels from "./channel/Channels.ts"

@@ -7,7 +7,7 @@ try {
   for await (const piece of troupe.stream(question, { thread: "rpc:promises" })) {
     if (piece.type === "call") console.log(`calls ${piece.tool} with ${piece.arguments}`)
     if (piece.type === "question") {
-      await troupe.decide(piece.question.threadId, piece.question.approvalId, "nobody-to-ask")
+      await troupe.decide(piece.question.threadId, piece.question, "nobody-to-ask")
     }
     if (piece.type === "answer") console.log(`${piece.answer.state}: ${piece.answer.text}`)
   }

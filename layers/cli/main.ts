@@ -366,6 +366,49 @@ const vault = Command.make("vault").pipe(
   ])
 )
 
+const decide = Command.make(
+  "decide",
+  {
+    id: Argument.String("id").pipe(Argument.withDescription("The question, as `troupe approvals` lists it")),
+    answer: Argument.Literals("answer", ["yes", "no"]).pipe(Argument.withDescription("yes or no")),
+    scope: Flag.Literals("for", ["once", "turn", "thread", "always"]).pipe(
+      Flag.withDescription("What a yes holds for: this call, or all with the very same effect"),
+      Flag.withDefault("once")
+    ),
+    as: Flag.String("as").pipe(
+      Flag.withMetavar("PERSON"),
+      Flag.withDescription("Whose answer it is; without it, the owner's"),
+      Flag.withSchema(Schema.NonEmptyString),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* (flags) {
+    const as = Option.getOrUndefined(flags.as)
+    yield* (yield* load(() => import("./commands/Approvals.ts"))).decide(yield* common, { ...flags, as })
+  })
+).pipe(Command.withDescription("Answer a question"))
+
+const revoke = Command.make(
+  "revoke",
+  { id: Argument.String("id").pipe(Argument.withDescription("The grant, as `troupe approvals` lists it")) },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Approvals.ts"))).revoke(yield* common, flags)
+  })
+).pipe(Command.withDescription("Take a grant back"))
+
+const approvals = Command.make(
+  "approvals",
+  { json },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Approvals.ts"))).list(yield* common, flags)
+  })
+).pipe(
+  Command.withDescription(
+    "List the questions that wait for a yes and what was allowed for more than one call, or decide"
+  ),
+  Command.withSubcommands([decide, revoke])
+)
+
 const troupe = root.pipe(
   Command.withHandler(
     Effect.fnUntraced(function* (flags) {
@@ -379,6 +422,7 @@ const troupe = root.pipe(
     threads,
     history,
     tools,
+    approvals,
     config,
     policy,
     backup,

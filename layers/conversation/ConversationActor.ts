@@ -11,7 +11,7 @@ import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Entity from "effect/cluster/Entity"
-import * as Approvals from "../../src/approval/Approvals.ts"
+import { Approvals } from "../../src/approval/Approvals.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import { ConversationEntity, Signal } from "../../src/conversation/ConversationEntity.ts"
 import type * as Conversations from "../../src/conversation/Conversations.ts"
@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
   const journal = yield* Journal.Journal
   const threads = yield* Threads.Threads
   const runner = yield* TurnRunner
-  const approvals = yield* Approvals.Approvals
+  const approvals = yield* Approvals
   const events = yield* EventBus.EventBus
   const scope = yield* Effect.scope
 
@@ -233,12 +233,7 @@ const make = Effect.fnUntraced(function* (logs: ThreadLog.KeptLogs) {
         : Effect.andThen(events.publish({ _tag: "MessageAccepted", threadId, ...accepted }), wake(true)),
     Stop: ({ payload: { by } }) => Effect.andThen(events.publish({ _tag: "TurnStopRequested", threadId, by }), stop),
     // An answer is for the conversation it was given in.
-    Decide: ({ payload: { approvalId, approver, decision } }) =>
-      Effect.flatMap(approvals.waiting(threadId), (questions) =>
-        questions.some((question) => question.approvalId === approvalId)
-          ? approvals.decide(approvalId, decision, approver)
-          : Effect.fail(new Approvals.ApprovalNotFound({ approvalId }))
-      ),
+    Decide: ({ payload }) => approvals.decide(threadId, payload),
     Inspect: () =>
       Effect.map(
         Effect.all([journal.owed(threadId), approvals.waiting(threadId)]),

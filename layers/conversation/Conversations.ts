@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import type * as Approvals from "../../src/approval/Approvals.ts"
+import type * as Approval from "../../src/approval/Approval.ts"
 import { ConversationEntity, type Signal } from "../../src/conversation/ConversationEntity.ts"
 import { Conversations, ConversationUnavailable, type WatchItem } from "../../src/conversation/Conversations.ts"
 import * as Journal from "../../src/conversation/Journal.ts"
@@ -44,27 +44,24 @@ const make = Effect.gen(function* () {
       ending ? Effect.void : Effect.ignore(actorOf(threadId).Wake({ accepted: { messageId, seq } }, { discard: true }))
     )
 
+  /** A store that cannot be written makes a conversation unreachable, as what asks again later does. */
+  const whileStored =
+    (threadId: Ids.ThreadId) =>
+    <A, E>(effect: Effect.Effect<A, E>) =>
+      Effect.catchDefect(effect, (defect) =>
+        isStorageUnavailable(defect) ? unreachable(threadId)(defect) : Effect.die(defect)
+      )
+
   const stop = Effect.fn("Conversations.stop")(function* (threadId: Ids.ThreadId, by: string) {
     yield* threads.get(threadId)
-    return yield* actorOf(threadId)
-      .Stop({ by })
-      .pipe(
-        Effect.catchTag(clusterFailures, unreachable(threadId)),
-        Effect.catchDefect((defect) =>
-          isStorageUnavailable(defect) ? unreachable(threadId)(defect) : Effect.die(defect)
-        )
-      )
+    const stopping = Effect.catchTag(actorOf(threadId).Stop({ by }), clusterFailures, unreachable(threadId))
+    return yield* whileStored(threadId)(stopping)
   })
 
-  const decide = Effect.fn("Conversations.decide")(function* (
-    threadId: Ids.ThreadId,
-    approvalId: Ids.ApprovalId,
-    decision: Approvals.Decision,
-    approver: string
-  ) {
+  const decide = Effect.fn("Conversations.decide")(function* (threadId: Ids.ThreadId, answer: Approval.Answer) {
     yield* threads.get(threadId)
-    const answer = { approvalId, decision, approver }
-    yield* Effect.catchTag(actorOf(threadId).Decide(answer), clusterFailures, unreachable(threadId))
+    const deciding = Effect.catchTag(actorOf(threadId).Decide(answer), clusterFailures, unreachable(threadId))
+    return yield* whileStored(threadId)(deciding)
   })
 
   const inspect = Effect.fn("Conversations.inspect")(function* (threadId: Ids.ThreadId) {

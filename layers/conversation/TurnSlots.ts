@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
+import { PersonWait } from "../../src/approval/PersonWait.ts"
 import * as Settings from "../../src/config/Settings.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as TurnMetrics from "../../src/turn/TurnMetrics.ts"
@@ -13,7 +14,7 @@ export class TurnSlots extends Context.Service<
   {
     /**
      * Runs a turn when there is room. Waiting turns are let in round-robin over the channels they came by, so that a busy
-     * one cannot starve the others.
+     * one cannot starve the others. A turn that waits for a person (`PersonWait`) gives its place away, and waits for one again.
      */
     readonly use: <A, E, R>(thread: Threads.Thread, turn: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** From now on no turn is let in, and those that wait are interrupted: the process is about to end. */
@@ -27,18 +28,50 @@ export const layer = Layer.effect(
     const { runtime } = yield* Settings.Settings
     const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: runtime.max_concurrent_turns })
     let closed = false
-    const counted = <A, E, R>(turn: Effect.Effect<A, E, R>) =>
-      Effect.acquireUseRelease(
-        Metric.modify(TurnMetrics.running, 1),
-        () => turn,
-        () => Metric.modify(TurnMetrics.running, -1)
-      )
+
+    /** The place of one turn. */
+    const placeOf = (thread: Threads.Thread) => {
+      const { channel } = Threads.partsOfKey(thread.key)
+      let held = false
+      let waits = 0
+      const leave = Effect.suspend(() => {
+        if (!held) return Effect.void
+        held = false
+        return Effect.andThen(Metric.modify(TurnMetrics.running, -1), slots.release(1))
+      })
+      /** Takes a place. Each that is turned away gives its place to the next that waits. */
+      const enter = (turnedAway: Effect.Effect<never>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            yield* restore(slots.take(channel, 1))
+            held = true
+            yield* Metric.modify(TurnMetrics.running, 1)
+            if (closed) return yield* Effect.andThen(leave, restore(turnedAway))
+          })
+        )
+      const during = <A, E, R>(wait: Effect.Effect<A, E, R>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            // Calls of a script may wait at the same time: the place is for the turn.
+            if (waits++ === 0) yield* leave
+            const exit = yield* Effect.exit(restore(wait))
+            // What is interrupted is the turn: this part of it waits for that.
+            if (--waits === 0) yield* restore(enter(Effect.never))
+            return yield* exit
+          })
+        )
+      return { enter, leave, during }
+    }
+
     return TurnSlots.of({
       use: (thread, turn) =>
-        // Each that is turned away gives its permit to the next that waits.
-        slots.withPermit(Threads.partsOfKey(thread.key).channel)(
-          Effect.suspend(() => (closed ? Effect.interrupt : counted(turn)))
-        ),
+        Effect.suspend(() => {
+          const { during, enter, leave } = placeOf(thread)
+          return Effect.ensuring(
+            Effect.andThen(enter(Effect.interrupt), Effect.provideService(turn, PersonWait, { during })),
+            leave
+          )
+        }),
       close: Effect.sync(() => {
         closed = true
       })

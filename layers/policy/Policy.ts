@@ -26,11 +26,17 @@ export const layer: Layer.Layer<Policy, never, Settings> = Layer.effect(
 
 const rulesOf = ({ policy, tools: { approval } }: Settings["Service"]): Rules.Rules =>
   Rules.make(
-    approval.require_approval.length === 0
+    needsYes(approval).length === 0
       ? policy.rules
-      : { ...policy.rules, [approvalRule]: { ...unconditional, tools: approval.require_approval } },
+      : { ...policy.rules, [approvalRule]: { ...unconditional, tools: needsYes(approval) } },
     policy.default
   )
+
+/** A rule about who says yes to a tool would say nothing of one that needs none. */
+const needsYes = ({ require_approval, rules }: Settings["Service"]["tools"]["approval"]): ReadonlyArray<string> => [
+  ...require_approval,
+  ...Object.values(rules).flatMap(({ tools = [] }) => tools)
+]
 
 const unconditional: Rules.RuleInput = {
   decision: "ask",

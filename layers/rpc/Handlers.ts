@@ -117,8 +117,15 @@ export const layer = TroupeRpcs.toLayer(
       Stop: Effect.fn("Rpc.Stop")(function* ({ thread }) {
         return yield* conversations.stop(yield* idOf(thread), (yield* Caller).name)
       }),
-      Decide: Effect.fn("Rpc.Decide")(function* ({ approvalId, decision, thread }) {
-        return yield* conversations.decide(yield* idOf(thread), approvalId, decision, (yield* Caller).name)
+      Decide: Effect.fn("Rpc.Decide")(function* ({ approver, thread, ...answer }) {
+        const via = (yield* Caller).name
+        const given = { ...answer, approver: approver ?? settings.runtime.owner_id, via }
+        return yield* conversations.decide(yield* idOf(thread), given)
+      }),
+      Approvals: () => approvals.waiting(),
+      Grants: () => approvals.grants,
+      RevokeGrant: Effect.fn("Rpc.RevokeGrant")(function* ({ grantId }) {
+        return yield* approvals.revoke(grantId, (yield* Caller).name)
       }),
       Inspect: ({ thread }) => Effect.flatMap(idOf(thread), conversations.inspect),
       Threads: (page) => threads.list(page),

@@ -23,9 +23,10 @@ export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal |
       const health = yield* StorageHealth
       const count = SqlSchema.findOne({
         Request: Schema.Void,
-        Result: Schema.Struct({ threads: Schema.Int, running: Schema.Int }),
+        Result: Schema.Struct({ threads: Schema.Int, running: Schema.Int, approvals: Schema.Int }),
         execute: () => sql`SELECT
         (SELECT count(*) FROM threads) AS threads,
+        (SELECT count(*) FROM approvals WHERE state IN ('waiting', 'approved') AND state = 'waiting') AS approvals,
         (SELECT count(*) FROM turns WHERE state = 'running'
           AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = turns.thread_id AND threads.held = 1)) AS running`
       })
@@ -36,11 +37,12 @@ export const layer: Layer.Layer<Overview, never, SqlClient.SqlClient | Journal |
       })
       return Overview.of({
         read: Effect.gen(function* () {
-          const { threads, running } = yield* Effect.orDie(count())
+          const { approvals, running, threads } = yield* Effect.orDie(count())
           return {
             threads,
             activeConversations: yield* actors,
             runningTurns: running,
+            waitingApprovals: approvals,
             oldestOwedMillis: yield* journal.oldestOwed,
             undelivered: yield* outbox.pending,
             storageFailing: yield* health.failing,

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as EventBus from "../../src/event/EventBus.ts"
 import * as Agents from "../agent/Agents.ts"
 import * as SystemPrompt from "../agent/SystemPrompt.ts"
+import * as ApprovalRows from "../approval/ApprovalRows.ts"
 import * as Approvals from "../approval/Approvals.ts"
 import * as Attachments from "../attachment/Attachments.ts"
 import * as Channels from "../channel/Channels.ts"
@@ -37,7 +38,15 @@ import * as TurnRunner from "../turn/TurnRunner.ts"
 /** What is written and read. Needs the store and the settings. */
 export const repositories = Held.layer.pipe(
   Layer.provideMerge(
-    Layer.mergeAll(Threads.layer, Journal.layer, Outbox.layer, Attachments.layer, Notes.layer, Ledger.layer)
+    Layer.mergeAll(
+      Threads.layer,
+      Journal.layer,
+      Outbox.layer,
+      Attachments.layer,
+      Notes.layer,
+      Ledger.layer,
+      ApprovalRows.layer
+    )
   )
 )
 

@@ -16,6 +16,7 @@ import activeTime from "./migrations/0004_active_time.ts"
 import attachments from "./migrations/0005_attachments.ts"
 import notes from "./migrations/0006_notes.ts"
 import sideEffects from "./migrations/0007_side_effects.ts"
+import approvals from "./migrations/0008_approvals.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -28,7 +29,8 @@ export const steps: Steps = {
   "0004_active_time": activeTime,
   "0005_attachments": attachments,
   "0006_notes": notes,
-  "0007_side_effects": sideEffects
+  "0007_side_effects": sideEffects,
+  "0008_approvals": approvals
 }
 
 // The table in which the applied steps are recorded.

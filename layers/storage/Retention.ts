@@ -1,6 +1,6 @@
 /**
  * Removes what has come to the end of its time, a bounded amount in each run: records of replies, messages and earlier lives of
- * the process, contents of attachments and of changed files, side effects, notes that have expired, what is left of deleted ones, and
+ * the process, contents of attachments and of changed files, side effects, answered questions, notes that have expired, what is left of deleted ones, and
  * files that the runtime wrote for a while. Threads and their entries stay.
  */
 import * as Clock from "effect/Clock"
@@ -35,6 +35,7 @@ export interface Removed {
   readonly tombstones: number
   readonly contents: number
   readonly effects: number
+  readonly approvals: number
   readonly files: number
 }
 
@@ -96,6 +97,13 @@ export const run = Effect.gen(function* () {
       SELECT ord FROM side_effects WHERE began_at < ${limit} ORDER BY began_at LIMIT ${batch}
     ) RETURNING ord`
   })
+  const approvals = yield* rows("approvals", () => {
+    const limit = before(retention.approvals_days)
+    return sql`DELETE FROM approvals WHERE id IN (
+      SELECT id FROM approvals WHERE id < ${Ids.lowerBound("apr", limit)} AND state NOT IN ('waiting', 'approved')
+      ORDER BY id LIMIT ${batch}
+    ) RETURNING id`
+  })
   const notes = yield* rows("notes", () => Forgetting.expireSome(sql, batch, now))
   const tombstones = yield* rows("tombstones", () => {
     const limit = before(retention.tombstones_days)
@@ -105,7 +113,7 @@ export const run = Effect.gen(function* () {
   })
   const files = yield* temporaryFiles(before(retention.spill_days))
   yield* sql.unsafe("PRAGMA optimize")
-  const inTables = { replies, messages, incarnations, attachments, contents, effects, notes, tombstones }
+  const inTables = { replies, messages, incarnations, attachments, contents, effects, approvals, notes, tombstones }
   return { ...inTables, files } satisfies Removed
 }).pipe(Effect.withSpan("storage.retention"))
 

@@ -102,6 +102,7 @@ export const layer = (options: Options, store: Layer.Layer<Database.Services> = 
   Layer.effect(TestRuntime, make).pipe(
     Layer.provideMerge(Runtime.conversations),
     Layer.provide(options.tools ?? Layer.empty),
+    Layer.provide(testChannel),
     Layer.provideMerge(options.over ?? Layer.empty),
     Layer.provideMerge(Runtime.agents),
     Layer.provideMerge(
@@ -119,13 +120,10 @@ const repositories = ({ journal }: Options) =>
     : Layer.provideMerge(Layer.effect(Journal.Journal, Effect.map(Journal.Journal, journal)), Runtime.repositories)
 
 const make = Effect.gen(function* () {
-  const channels = yield* Channels.Channels
   const conversations = yield* Conversations.Conversations
   const threads = yield* Threads.Threads
   const limits = Attachment.limitsOf(yield* Settings.Settings)
   let messages = 0
-
-  yield* Effect.orDie(channels.register(testChannel))
 
   const accept = Effect.fnUntraced(function* (text: string, options: MessageOptions = {}) {
     const channel = options.channel ?? "test"
@@ -169,11 +167,17 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** A pull channel that can ask a person. */
-const testChannel: Channels.Channel = {
-  name: "test",
-  capabilities: { approval: true, formatting: ["text", "markdown", "html"], files: true }
-}
+/** A pull channel that can ask a person. It outlives the turns, which look whether it is there. */
+const testChannel = Layer.effectDiscard(
+  Channels.Channels.use((channels) =>
+    Effect.orDie(
+      channels.register({
+        name: "test",
+        capabilities: { approval: true, formatting: ["text", "markdown", "html"], files: true }
+      })
+    )
+  )
+)
 
 const temporaryDirectory: Layer.Layer<DataDirectory.DataDirectory, never, FileSystem.FileSystem | Path.Path> =
   Layer.effect(

@@ -1,6 +1,7 @@
 /** Asks a person before a call that needs it goes on. */
 import * as Effect from "effect/Effect"
 import type * as Approvals from "../../src/approval/Approvals.ts"
+import { isStorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Display from "../../src/tool/Display.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
@@ -17,21 +18,41 @@ export const make =
       : inner
 
 const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running, invocation: Invocation) => {
-  const {
-    call,
-    shown,
-    registration: { tool },
-    tools
-  } = invocation
+  const { call, parameters, registration, shown, tools } = invocation
+  const { tool } = registration
   const asking = running.interruptibly(
     invocation,
-    approvals.ask(tools.scope, { callId: call.callId, tool: tool.name, detail: Display.question(shown) })
+    // What could not be written down was not asked, and is not allowed.
+    recorded(
+      tool,
+      Effect.flatMap(Effect.orDie(registration.normal(parameters)), (normal) =>
+        approvals.ask(tools.scope, {
+          callId: call.callId,
+          tool: tool.name,
+          parameters: normal,
+          detail: Display.question(shown)
+        })
+      )
+    )
   )
   // Nothing of an atomic tool has begun yet, so the question can be withdrawn; but that it was cancelled is not its to say.
   return tool.cancellation === "atomic"
     ? Effect.catchIf(asking, isCancelled, () => Effect.succeed("cancelled" as const))
     : asking
 }
+
+const recorded = <A>(tool: Tool.Any, asking: Effect.Effect<A>): Effect.Effect<A, ToolError.ToolRefused> =>
+  Effect.catchDefect(asking, (defect) =>
+    isStorageUnavailable(defect)
+      ? Effect.fail(
+          new ToolError.ToolRefused({
+            tool: tool.name,
+            code: "tool_approval:not_recorded",
+            reason: `it needs a person's yes, which could not be written down (the store: ${defect.reason}), so it did not run`
+          })
+        )
+      : Effect.die(defect)
+  )
 
 const isCancelled = (failure: Tool.Failure): failure is ToolError.ToolCancelled =>
   failure instanceof ToolError.ToolCancelled

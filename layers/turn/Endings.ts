@@ -1,5 +1,6 @@
 /** How a turn ends: its last entries, the outcome of its messages and the replies, in one write. */
 import * as Effect from "effect/Effect"
+import type { Approvals } from "../../src/approval/Approvals.ts"
 import type * as Channels from "../../src/channel/Channels.ts"
 import type * as Deliveries from "../../src/channel/Deliveries.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
@@ -11,6 +12,7 @@ import * as TurnState from "../../src/turn/TurnState.ts"
 import * as TurnScope from "./TurnScope.ts"
 import type * as Session from "./Session.ts"
 import type * as Steering from "./Steering.ts"
+import { doubtOf } from "./ToolStep.ts"
 
 export interface Endings {
   /** With an answer, which is the given entry, or in the journal already. */
@@ -42,12 +44,21 @@ export interface Surroundings {
   readonly deliveries: Deliveries.Deliveries["Service"]
   readonly steering: Steering.Steering
   readonly toolCalls: ToolCalls.ToolCalls["Service"]
+  readonly approvals: Approvals["Service"]
   readonly ownerId: string
   /** What people are told of compactions. */
   readonly notify: "off" | "brief" | "full"
 }
 
-export const make = ({ channels, deliveries, notify, ownerId, steering, toolCalls }: Surroundings): Endings => {
+export const make = ({
+  approvals,
+  channels,
+  deliveries,
+  notify,
+  ownerId,
+  steering,
+  toolCalls
+}: Surroundings): Endings => {
   /** What goes to the outbox: nothing where the client reads the thread itself. A channel that is down still gets it. */
   const repliesOf = Effect.fnUntraced(function* (
     { channel, chat, turnId }: ToolContext.TurnScope,
@@ -83,10 +94,12 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
   const settled = (session: Session.Session): Effect.Effect<ReadonlyArray<Entry.Entry>> => {
     const { doubt, pending, turnId } = session.state()
     return Effect.forEach(pending, (call, index) =>
-      Effect.map(toolCalls.replay(call), (replay) => {
+      Effect.gen(function* () {
         const heldBack = session.unsettled.get(call.callId)
         if (heldBack !== undefined) return heldBack
-        const begun = session.unsettled.has(call.callId) || (index === 0 && TurnState.mayHaveRun(doubt, replay))
+        const replay = yield* toolCalls.replay(call)
+        const own = index === 0 ? yield* doubtOf(approvals, call, doubt) : "none"
+        const begun = session.unsettled.has(call.callId) || TurnState.mayHaveRun(own, replay)
         return TurnEntries.refused(turnId, call, begun ? TurnEntries.unknownOutcome : TurnEntries.turnEnded)
       })
     )
@@ -108,6 +121,10 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
       replies
     })
     yield* session.run.ended(state)
+    // Nobody can use an answer any more. What cannot be withdrawn now runs out of time.
+    yield* Effect.catchCause(withdraw(session), (cause) =>
+      Effect.logWarning("Questions of a turn that has ended could not be withdrawn", cause)
+    )
     if (replies.length > 0) yield* deliveries.wake
     const about = TurnScope.about(scope)
     // No end is told without a beginning, even if it came before the turn was ready to begin.
@@ -133,6 +150,10 @@ export const make = ({ channels, deliveries, notify, ownerId, steering, toolCall
           }
     )
   }, Effect.uninterruptible)
+
+  /** An earlier life may have asked what this one has not come to. */
+  const withdraw = ({ run: { begin, turnId } }: Session.Session) =>
+    Effect.andThen(begin._tag === "Resume" ? approvals.withdraw(turnId, []) : Effect.void, approvals.withdraw(turnId))
 
   const failed = Effect.fnUntraced(function* (session: Session.Session, failure: Failure) {
     yield* catchUp(session)

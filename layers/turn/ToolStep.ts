@@ -3,6 +3,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import type { Approvals } from "../../src/approval/Approvals.ts"
+import { Leaving } from "../../src/approval/Leaving.ts"
 import { PersonWait } from "../../src/approval/PersonWait.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
 import * as Monotonic from "../../src/Monotonic.ts"
@@ -19,9 +21,27 @@ export interface Tools {
   readonly effects: TurnCapabilities.TurnCapabilities
 }
 
+export interface Services {
+  readonly toolCalls: ToolCalls.ToolCalls["Service"]
+  readonly approvals: Approvals["Service"]
+}
+
+/**
+ * What may have become of a call in an earlier life of the process: nothing, if its question was never answered with a yes that was
+ * used.
+ */
+export const doubtOf = (
+  approvals: Approvals["Service"],
+  call: Entry.ToolCallRequest,
+  doubt: TurnState.Doubt
+): Effect.Effect<TurnState.Doubt> =>
+  doubt === "none"
+    ? Effect.succeed(doubt)
+    : Effect.map(approvals.callState(call.callId), (state) => (state === "held" ? "none" : doubt))
+
 /** Runs a call. One that may have been running when the process died is run again only where its tool allows that. */
 export const run = Effect.fnUntraced(function* (
-  toolCalls: ToolCalls.ToolCalls["Service"],
+  { approvals, toolCalls }: Services,
   session: Session.Session,
   { effects, tools }: Tools,
   call: Entry.ToolCallRequest,
@@ -35,23 +55,33 @@ export const run = Effect.fnUntraced(function* (
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       session.unsettled.set(call.callId, undefined)
+      let leaving = false
       // The call has a fiber of its own, so that an interruption of the turn becomes a result of the call. It starts at
       // once, so that there is never a call that cannot be cancelled yet.
-      const fiber = yield* Effect.forkChild(timed(toolCalls.run(tools, call)), { startImmediately: true })
+      const asked = Effect.provideService(
+        timed(toolCalls.run(tools, call)),
+        Leaving,
+        Effect.sync(() => leaving)
+      )
+      const fiber = yield* Effect.forkChild(asked, { startImmediately: true })
       const interrupted = Exit.isFailure(yield* Effect.exit(restore(Fiber.await(fiber))))
-      if (interrupted) yield* toolCalls.cancel(call.callId)
+      if (interrupted) {
+        leaving = !(yield* session.run.stopRequested)
+        yield* toolCalls.cancel(call.callId)
+      }
       const [took, result] = yield* Fiber.join(fiber)
       const entry =
         replay !== "safe" && TurnState.mayHaveRun(doubt, replay) && notRun.has(result.outcome)
           ? TurnEntries.refused(turnId, call, TurnEntries.notRunAgain(result))
           : TurnEntries.resulted(turnId, call, result, took)
-      if (interrupted && result.outcome === "cancelled" && replay !== "unknown") {
-        // It may run again: if the turn is left for another life of the process, it will, and has no result yet.
+      const held = leaving && (yield* approvals.callState(call.callId)) === "held"
+      if (held || (interrupted && result.outcome === "cancelled" && replay !== "unknown")) {
+        // It may run (again): if the turn is left for another life of the process, it will, and has no result yet.
         session.unsettled.set(call.callId, entry)
         return
       }
-      const asked = effects.take()
-      yield* session.append([entry, ...asked.entries], asked.replies)
+      const more = effects.take()
+      yield* session.append([entry, ...more.entries], more.replies)
       session.unsettled.delete(call.callId)
     })
   )

@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Agents from "../../src/agent/Agents.ts"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
+import { Approvals } from "../../src/approval/Approvals.ts"
 import { Attachments } from "../../src/attachment/Attachments.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import * as Deliveries from "../../src/channel/Deliveries.ts"
@@ -51,6 +52,7 @@ const make = Effect.gen(function* () {
   const agents = yield* Agents.Agents
   const prompts = yield* SystemPrompt.SystemPrompt
   const toolCalls = yield* ToolCalls.ToolCalls
+  const approvals = yield* Approvals
   const attachments = yield* Attachments
   const channels = yield* Channels.Channels
   const uploads = Uploads.make({ attachments, files: yield* Workspace, settings: settings.tools.file_storage })
@@ -67,6 +69,7 @@ const make = Effect.gen(function* () {
     deliveries: yield* Deliveries.Deliveries,
     steering,
     toolCalls,
+    approvals,
     ownerId: settings.runtime.owner_id,
     notify: settings.memory.notify_compaction_updates
   })
@@ -216,6 +219,19 @@ const make = Effect.gen(function* () {
     if (arrived.length > 0) yield* session.fold(arrived)
   }, Effect.uninterruptible)
 
+  const runCall = Effect.fnUntraced(function* (
+    session: Session.Session,
+    prepared: Prepared,
+    { call, doubt: before }: Extract<TurnState.Next, { readonly _tag: "RunCall" }>
+  ) {
+    const doubt = yield* ToolStep.doubtOf(approvals, call, before)
+    if (TurnState.mayHaveRun(doubt, yield* toolCalls.replay(call)) || !(yield* steering.isUrgent(session))) {
+      return yield* ToolStep.run({ approvals, toolCalls }, session, prepared, call, doubt)
+    }
+    yield* approvals.withdraw(session.run.turnId, [])
+    yield* ToolStep.refuse(session, session.state().pending, TurnEntries.newerMessage)
+  })
+
   const advance = Effect.fnUntraced(function* (session: Session.Session, prepared: Prepared) {
     const next = TurnState.next(session.state(), prepared.limits)
     switch (next._tag) {
@@ -224,10 +240,7 @@ const make = Effect.gen(function* () {
         yield* foldArrived(session)
         return yield* respond(session, prepared)
       case "RunCall":
-        return !TurnState.mayHaveRun(next.doubt, yield* toolCalls.replay(next.call)) &&
-          (yield* steering.isUrgent(session))
-          ? yield* ToolStep.refuse(session, session.state().pending, TurnEntries.newerMessage)
-          : yield* ToolStep.run(toolCalls, session, prepared, next.call, next.doubt)
+        return yield* runCall(session, prepared, next)
       case "RefuseCalls":
         return yield* ToolStep.refuse(session, next.calls, next)
       case "Guide":
@@ -258,6 +271,11 @@ const make = Effect.gen(function* () {
   })
 
   const work = Effect.fnUntraced(function* (session: Session.Session) {
+    if (session.run.begin._tag === "Resume") {
+      // What calls of calls asked in an earlier life waits for nothing any more.
+      const pending = session.state().pending.map(({ callId }) => callId)
+      yield* approvals.withdraw(session.run.turnId, pending)
+    }
     const prepared = yield* prepare(session)
     yield* announce(session, prepared)
     while (session.state().ended === undefined) yield* advance(session, prepared)

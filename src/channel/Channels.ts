@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { ApprovalRequest } from "../approval/Approvals.ts"
 import type * as Outbox from "./Outbox.ts"
 
 export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {
@@ -41,6 +42,12 @@ export interface Channel {
   readonly formatRepair?: { readonly instructions: string; readonly attempts: number }
   /** Absent for a pull channel. Must not report success before the reply is out. */
   readonly deliver?: (delivery: Outbox.Delivery) => Effect.Effect<void, DeliveryRefused>
+  /**
+   * Puts a question to the people of a chat. Absent for a channel whose clients hear of it by events. Must not report success before
+   * the question is out; a failure denies the call. The same question can come again after a restart, and when it is put to more
+   * people.
+   */
+  readonly ask?: (question: ApprovalRequest, chat: string) => Effect.Effect<void, DeliveryRefused>
 }
 
 /** A file is for somebody whose channel carries none. */

@@ -30,7 +30,11 @@ export const block = (
   const input =
     question === undefined
       ? LineEditor.layout(editor, prompt, width)
-      : asking(`${ChatView.question(question, none)}  [y]es  [n]o `, width, style)
+      : asking(
+          `${ChatView.question(question, none)}  [y]es  [n]o  yes for this [t]urn, [c]onversation, [a]lways `,
+          width,
+          style
+        )
   const notes = note === "" ? [] : Width.wrap(note, width).map((row) => style.dim(row))
   const room = Math.max(1, height - 1 - input.rows.length - notes.length)
   const above = [...running(view, width, style).slice(-room), ...notes]

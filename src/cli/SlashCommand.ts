@@ -1,7 +1,8 @@
 /** The commands inside a chat. */
 
 export type SlashCommand =
-  | { readonly _tag: "Help" | "Stop" | "Threads" | "Tools" | "Status" | "New" | "Undo" | "Quit" }
+  | { readonly _tag: "Help" | "Stop" | "Threads" | "Tools" | "Status" | "New" | "Undo" | "Approvals" | "Quit" }
+  | { readonly _tag: "Revoke"; readonly id: string }
   | { readonly _tag: "Thread"; readonly name: string }
   | { readonly _tag: "History"; readonly limit: number }
   /** What was typed is no command, or lacks something. */
@@ -28,6 +29,12 @@ export const parse = (text: string): SlashCommand | undefined => {
       return { _tag: "New" }
     case "undo":
       return { _tag: "Undo" }
+    case "approvals":
+      return { _tag: "Approvals" }
+    case "revoke":
+      return argument === ""
+        ? { _tag: "Unknown", problem: "/revoke takes the id of a grant, which /approvals lists" }
+        : { _tag: "Revoke", id: argument }
     case "quit":
     case "exit":
     case "q":
@@ -54,6 +61,8 @@ export const help = `/help            this list
 /new             go to a new thread
 /history [N]     show the last N entries of this thread
 /undo            put the files back that the last turn with file changes changed
+/approvals       list the questions that wait, and what was allowed for more than one call
+/revoke ID       take such a grant back
 /tools           list the tools
 /status          how the daemon is
 /quit            leave (Ctrl+C or Ctrl+D on an empty line does too)

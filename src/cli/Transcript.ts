@@ -333,6 +333,9 @@ export const status = (state: TroupeRpcs.Status, style: Style): string => {
       "waiting",
       state.oldestOwedMillis === null ? "nothing" : `for ${duration(state.oldestOwedMillis)} (the oldest message)`
     ],
+    ...(state.waitingApprovals === 0
+      ? []
+      : [["asked", `${counted(state.waitingApprovals, "question")} for a person: see \`troupe approvals\``] as const]),
     ...state.undelivered.map(({ channel, count }): readonly [string, string] => [
       "undelivered",
       `${counted(count, "reply", "replies")} for the channel ${channel}`

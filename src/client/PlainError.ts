@@ -20,6 +20,8 @@ const Code = Schema.Literals([
   "thread_not_found",
   "message_not_found",
   "approval_not_found",
+  "approval_decided",
+  "approver_refused",
   "attachment_refused",
   "unavailable",
   "overloaded",
@@ -41,7 +43,7 @@ type CallError =
   | Overloaded
   | Threads.ThreadNotFound
   | Threads.MessageNotFound
-  | Approvals.ApprovalNotFound
+  | Approvals.DecideError
   | Conversations.ConversationUnavailable
 
 export const ofCall = (error: CallError): Failed => {
@@ -60,6 +62,8 @@ const codes = {
   ThreadNotFound: "thread_not_found",
   MessageNotFound: "message_not_found",
   ApprovalNotFound: "approval_not_found",
+  ApprovalDecided: "approval_decided",
+  ApproverRefused: "approver_refused",
   AttachmentRefused: "attachment_refused",
   ConversationUnavailable: "unavailable",
   Overloaded: "overloaded",

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Approvals from "../approval/Approvals.ts"
+import * as Approval from "../approval/Approval.ts"
 import * as Ids from "../Ids.ts"
 import * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import * as SchemaProblem from "../SchemaProblem.ts"
@@ -69,7 +69,14 @@ export const threads = reader(
   { limit: Schema.optional(TroupeRpcs.PageLimit), before: Schema.optional(Threads.ThreadCursor), signal }
 )
 export const stop = reader({ thread }, { signal })
-export const decide = reader({ thread, approvalId: Ids.ApprovalId, decision: Approvals.Decision }, { signal })
+export const decide = reader(
+  {
+    thread,
+    question: Schema.Struct({ approvalId: Ids.ApprovalId, nonce: Inbound.Name }),
+    decision: Approval.Decision
+  },
+  { approver: Schema.optional(Inbound.Name), scope: Schema.optional(Approval.Scope), signal }
+)
 export const status = reader({}, { signal })
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)

@@ -14,6 +14,8 @@ export type TroupeErrorCode =
   | "thread_not_found"
   | "message_not_found"
   | "approval_not_found"
+  | "approval_decided"
+  | "approver_refused"
   | "attachment_refused"
   | "unavailable"
   | "overloaded"
@@ -41,13 +43,16 @@ export interface Troupe {
   readonly threads: (options?: ThreadsOptions) => Promise<ThreadPage>
   /** Ends the running turn of a thread, and with it the messages that wait to join it. */
   readonly stop: (thread: string, options?: Abortable) => Promise<"stopped" | "idle">
-  /** Answers a question that a turn waits with, once. `nobody-to-ask` tells the agent that no person has seen it. */
+  /**
+   * Answers a question that a turn waits with, once: hand in the question as it came. `nobody-to-ask` tells the agent that no
+   * person has seen it. `more-needed`: another person's yes is needed.
+   */
   readonly decide: (
     thread: string,
-    approvalId: string,
+    question: Pick<Question, "approvalId" | "nonce">,
     decision: "approved" | "denied" | "nobody-to-ask",
-    options?: Abortable
-  ) => Promise<void>
+    options?: DecideOptions
+  ) => Promise<"decided" | "more-needed">
   readonly status: (options?: Abortable) => Promise<Status>
   /** Ends everything that waits, with the code `closed`. */
   readonly close: () => Promise<void>
@@ -65,6 +70,13 @@ export interface TroupeOptions {
 export interface Abortable {
   /** Ends the waiting, and nothing else: the turn goes on. */
   readonly signal?: AbortSignal | undefined
+}
+
+export interface DecideOptions extends Abortable {
+  /** Whose answer it is, as their channel knows them; the owner's when left out. */
+  readonly approver?: string | undefined
+  /** For what else a yes holds: for nothing when left out, or for all calls with the very same effect. */
+  readonly scope?: "once" | "turn" | "thread" | "always" | undefined
 }
 
 export interface SendOptions extends Abortable {
@@ -133,6 +145,14 @@ export interface Question {
   readonly callId: string
   readonly tool: string
   readonly detail: string
+  /** Comes back with the answer. */
+  readonly nonce: string
+  /** Who asked; null for schedules and tasks. */
+  readonly requester: string | null
+  /** Who may answer, and of how many of them a yes is needed. */
+  readonly approvers: ReadonlyArray<string>
+  readonly quorum: number
+  readonly approvedBy: ReadonlyArray<string>
   readonly requestedAt: number
   readonly expiresAt: number
 }
@@ -192,6 +212,8 @@ export interface Status {
   readonly threads: number
   readonly activeConversations: number
   readonly runningTurns: number
+  /** Questions that wait for a person's answer. */
+  readonly waitingApprovals: number
   readonly oldestOwedMillis: number | null
   readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>
   readonly memoryBytes: number
@@ -457,6 +479,7 @@ export type Event =
       readonly threadId: string
       readonly outcome: "approved" | "denied" | "expired" | "nobody-to-ask" | "cancelled"
       readonly approver?: string
+      readonly via?: string
     }
   | { readonly _tag: "TurnStopRequested"; readonly threadId: string; readonly by: string }
   | (OfTurn & {

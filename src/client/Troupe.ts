@@ -62,11 +62,19 @@ export const createTroupe = (options: TroupeOptions): Troupe => {
         called(PlainInput.stop({ thread }, options), (client, { thread }) => client.Stop({ thread })),
         options
       ),
-    decide: (thread, approvalId, decision, options) =>
+    decide: (thread, question, decision, options) =>
       edge.run(
         called(
-          PlainInput.decide({ thread, approvalId, decision }, options),
-          (client, { approvalId, decision, thread }) => client.Decide({ thread, approvalId, decision })
+          PlainInput.decide({ thread, question, decision }, options),
+          (client, { approver, decision, question: { approvalId, nonce }, scope, thread }) =>
+            client.Decide({
+              thread,
+              approvalId,
+              nonce,
+              decision,
+              ...(approver === undefined ? {} : { approver }),
+              ...(scope === undefined ? {} : { scope })
+            })
         ),
         options
       ),

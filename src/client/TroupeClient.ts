@@ -166,6 +166,7 @@ const judgedCalls = (rpcs: Rpcs): Calls => ({
   MessageState: judged("MessageState", (payload) => rpcs.MessageState(payload)),
   Stop: judged("Stop", (payload) => rpcs.Stop(payload)),
   Decide: judged("Decide", (payload) => rpcs.Decide(payload)),
+  RevokeGrant: judged("RevokeGrant", (payload) => rpcs.RevokeGrant(payload)),
   Inspect: judged("Inspect", (payload) => rpcs.Inspect(payload)),
   Threads: judged("Threads", (payload) => rpcs.Threads(payload)),
   Thread: judged("Thread", (payload) => rpcs.Thread(payload)),

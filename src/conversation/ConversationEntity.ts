@@ -5,6 +5,7 @@
 import * as Entity from "effect/cluster/Entity"
 import * as Schema from "effect/Schema"
 import * as Rpc from "effect/rpc/Rpc"
+import * as Approval from "../approval/Approval.ts"
 import * as Approvals from "../approval/Approvals.ts"
 import * as Event from "../event/Event.ts"
 import * as Ids from "../Ids.ts"
@@ -21,8 +22,16 @@ export const ConversationEntity = Entity.make("Conversation", [
   }),
   Rpc.make("Stop", { payload: { by: Schema.String }, success: Conversations.StopOutcome }),
   Rpc.make("Decide", {
-    payload: { approvalId: Ids.ApprovalId, decision: Approvals.Decision, approver: Schema.String },
-    error: Approvals.ApprovalNotFound
+    payload: {
+      approvalId: Ids.ApprovalId,
+      nonce: Schema.String,
+      decision: Approval.Decision,
+      approver: Schema.String,
+      via: Schema.String,
+      scope: Schema.optional(Approval.Scope)
+    },
+    success: Approvals.Answered,
+    error: Schema.Union([Approval.ApprovalNotFound, Approval.ApprovalDecided, Approval.ApproverRefused])
   }),
   Rpc.make("Inspect", { success: Conversations.Activity }),
   Rpc.make("Watch", { success: Signal, stream: true })

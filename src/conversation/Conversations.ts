@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
+import type * as Approval from "../approval/Approval.ts"
 import * as Approvals from "../approval/Approvals.ts"
 import * as Event from "../event/Event.ts"
 import * as Ids from "../Ids.ts"
@@ -77,10 +78,8 @@ export class Conversations extends Context.Service<
     /** Answers a question that a turn of this thread waits for. */
     readonly decide: (
       threadId: Ids.ThreadId,
-      approvalId: Ids.ApprovalId,
-      decision: Approvals.Decision,
-      approver: string
-    ) => Effect.Effect<void, Approvals.ApprovalNotFound | Threads.ThreadNotFound | ConversationUnavailable>
+      answer: Approval.Answer
+    ) => Effect.Effect<Approvals.Answered, Approvals.DecideError | Threads.ThreadNotFound | ConversationUnavailable>
     readonly inspect: (
       threadId: Ids.ThreadId
     ) => Effect.Effect<Activity, Threads.ThreadNotFound | ConversationUnavailable>

@@ -77,13 +77,16 @@ export const Event = Schema.TaggedUnion({
     text: Schema.String,
     dropped: Schema.Int
   },
+  /** A question waits; told again when it is found again after a restart, when more people may answer, and at each yes of several. */
   ApprovalRequested: { request: Approvals.ApprovalRequest, channel: Schema.String, chat: Schema.String },
   /** `approver` is absent when no person decided: time ran out, the turn was stopped, nobody could be asked. */
   ApprovalResolved: {
     approvalId: Ids.ApprovalId,
     threadId: Ids.ThreadId,
     outcome: Approvals.Outcome,
-    approver: Schema.optionalKey(Schema.String)
+    approver: Schema.optionalKey(Schema.String),
+    /** The program that brought the answer. */
+    via: Schema.optionalKey(Schema.String)
   },
   TurnStopRequested: { threadId: Ids.ThreadId, by: Schema.String },
   /**

@@ -8,6 +8,8 @@ export interface Figures {
   /** Conversations that hold memory now. */
   readonly activeConversations: number
   readonly runningTurns: number
+  /** Questions that wait for a person's answer. */
+  readonly waitingApprovals: number
   /** Age of the oldest message without an outcome, in milliseconds; null when nothing is owed. */
   readonly oldestOwedMillis: number | null
   readonly undelivered: ReadonlyArray<{ readonly channel: string; readonly count: number }>

@@ -7,7 +7,9 @@ import * as Rpc from "effect/rpc/Rpc"
 import * as RpcGroup from "effect/rpc/RpcGroup"
 import * as RpcMiddleware from "effect/rpc/RpcMiddleware"
 import * as Context from "effect/Context"
+import * as Approval from "../approval/Approval.ts"
 import * as Approvals from "../approval/Approvals.ts"
+import * as Grant from "../approval/Grant.ts"
 import { AttachmentRefused } from "../attachment/Attachment.ts"
 import { ChannelNotFound } from "../channel/Channels.ts"
 import * as Conversations from "../conversation/Conversations.ts"
@@ -73,6 +75,8 @@ export const Status = Schema.Struct({
   threads: Schema.Int,
   activeConversations: Schema.Int,
   runningTurns: Schema.Int,
+  /** Questions that wait for a person's answer. */
+  waitingApprovals: Schema.Int,
   /** Milliseconds; null when nothing waits. */
   oldestOwedMillis: Schema.NullOr(Schema.Int),
   undelivered: Schema.Array(Schema.Struct({ channel: Schema.String, count: Schema.Int })),
@@ -197,10 +201,30 @@ export class TroupeRpcs extends RpcGroup.make(
     success: Conversations.StopOutcome,
     error: Schema.Union([Threads.ThreadNotFound, Conversations.ConversationUnavailable])
   }),
+  /** Answers a question, once. `approver` is whose answer it is, the owner's when left out. */
   Rpc.make("Decide", {
-    payload: { thread: ThreadRef, approvalId: Ids.ApprovalId, decision: Approvals.Decision },
-    error: Schema.Union([Approvals.ApprovalNotFound, Threads.ThreadNotFound, Conversations.ConversationUnavailable])
+    payload: {
+      thread: ThreadRef,
+      approvalId: Ids.ApprovalId,
+      nonce: Inbound.Name,
+      decision: Approval.Decision,
+      approver: Schema.optionalKey(Inbound.Name),
+      scope: Schema.optionalKey(Approval.Scope)
+    },
+    success: Approvals.Answered,
+    error: Schema.Union([
+      Approval.ApprovalNotFound,
+      Approval.ApprovalDecided,
+      Approval.ApproverRefused,
+      Threads.ThreadNotFound,
+      Conversations.ConversationUnavailable
+    ])
   }),
+  /** The questions that wait for an answer, in all threads, oldest first; at most 1000. */
+  Rpc.make("Approvals", { success: Schema.Array(Approvals.ApprovalRequest) }),
+  /** What was allowed for more than one call, newest first; at most 1000. */
+  Rpc.make("Grants", { success: Schema.Array(Grant.Grant) }),
+  Rpc.make("RevokeGrant", { payload: { grantId: Ids.GrantId }, error: Grant.GrantNotFound }),
   Rpc.make("Inspect", {
     payload: { thread: ThreadRef },
     success: Conversations.Activity,

@@ -37,6 +37,7 @@ export type Kind =
   | "attachments"
   | "contents"
   | "effects"
+  | "approvals"
   | "notes"
   | "tombstones"
   | "files"

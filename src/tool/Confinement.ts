@@ -13,9 +13,11 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
 import * as Tracer from "effect/Tracer"
+import { PersonWait } from "../approval/PersonWait.ts"
 
-/** Time, randomness, logging, tracing and scheduling: these follow the caller and carry no authority. */
+/** Time, randomness, logging, tracing, scheduling and clocks that stand still while a person is asked: these follow the caller and carry no authority. */
 const ambient: ReadonlyArray<string> = [
+  PersonWait.key,
   ...Object.values(References).map((reference) => reference.key),
   Clock.Clock.key,
   Console.Console.key,

@@ -46,6 +46,8 @@ export interface Registration {
     readonly granted: Capability.Granted
     readonly parameters: Arguments.JsonObject
   }) => Effect.Effect<Prepared, ToolError.InvalidToolArguments | Capability.CapabilityNotGranted>
+  /** The parameters as the schema writes what it has read of them: one form for all ways to write the same call. */
+  readonly normal: (parameters: Arguments.JsonObject) => Effect.Effect<Schema.Json, Schema.SchemaError>
   /** What a restart may do with a call that has these parameters. */
   readonly replay: (parameters: Arguments.JsonObject) => Effect.Effect<Tool.Replay>
   /** What a call that has these parameters would do. Those that the tool refuses are a call of which nothing is known. */
@@ -77,6 +79,7 @@ export const bind = <T extends Tool.Any>(
   const parametersCodec = Schema.toCodecJson(tool.parameters)
   const successCodec = Schema.toCodecJson(tool.success)
   const decodeParameters = Schema.decodeUnknownEffect(parametersCodec, { errors: "all", onExcessProperty: "error" })
+  const encodeParameters = Schema.encodeEffect(parametersCodec)
   const takesNothing = Object.keys(tool.parameters.fields).length === 0
   const encodeSuccess = Schema.encodeEffect(successCodec)
   const decodeSuccess = Schema.decodeUnknownEffect(successCodec)
@@ -120,6 +123,7 @@ export const bind = <T extends Tool.Any>(
         onDeadline: Effect.isEffect(returned) ? undefined : returned.onDeadline
       }
     }),
+    normal: (parameters) => Effect.flatMap(read(parameters), encodeParameters),
     replay: (parameters) =>
       tool.replayOf === undefined
         ? Effect.succeed(tool.replay)

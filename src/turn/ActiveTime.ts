@@ -74,14 +74,16 @@ export const make = (limit: Duration.Duration, before: number): ActiveTime => {
         }),
         () =>
           Effect.raceFirst(
-            Effect.provideService(work, PersonWait, {
-              during: (wait) =>
-                Effect.acquireUseRelease(
-                  begin,
-                  () => wait,
-                  () => end
-                )
-            }),
+            Effect.flatMap(PersonWait, (around) =>
+              Effect.provideService(work, PersonWait, {
+                during: (wait) =>
+                  Effect.acquireUseRelease(
+                    begin,
+                    () => around.during(wait),
+                    () => end
+                  )
+              })
+            ),
             watch
           ),
         () => Effect.map(Monotonic.millis, stand)

@@ -94,7 +94,7 @@ describe("--once", () => {
         still.approvals.map(({ approvalId }) => approvalId),
         [question.approvalId]
       )
-      yield* client.Decide({ thread, approvalId: question.approvalId, decision: "approved" })
+      yield* client.Decide({ thread, approvalId: question.approvalId, nonce: question.nonce, decision: "approved" })
       const { err, out } = yield* Fiber.join(once)
       assert.match(out, /^answer \d\n$/)
       assert.strictEqual(err, "")
@@ -135,7 +135,7 @@ describe("--once", () => {
       yield* seen(isSaid("second"))
       yield* Fiber.interrupt(once)
       const client = yield* TroupeClient.TroupeClient
-      yield* client.Decide({ thread, approvalId: question.approvalId, decision: "approved" })
+      yield* client.Decide({ thread, approvalId: question.approvalId, nonce: question.nonce, decision: "approved" })
       yield* seen(isEnd)
       const end = (yield* entries).findLast(({ entry }) => entry._tag === "TurnEnded")?.entry
       assert.strictEqual(end?._tag === "TurnEnded" ? end.state : undefined, "answered")

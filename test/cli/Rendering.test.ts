@@ -23,6 +23,15 @@ const turnId = TurnId.make(`trn_${rest}`)
 const messageId = MessageId.make(`msg_${rest}`)
 const callId = CallId.make(`cal_${rest}`)
 const approvalId = ApprovalId.make(`apr_${rest}`)
+const answerable = {
+  nonce: "n",
+  requester: null,
+  approvers: ["primary"],
+  quorum: 1,
+  approvedBy: [],
+  requestedAt: 0,
+  expiresAt: 1
+}
 const about = { threadId, turnId, channel: "console", chat: "main" }
 
 let seq = 0
@@ -241,8 +250,7 @@ describe("the view of a thread", () => {
       callId,
       tool: "rm\u001b[2J",
       detail: "path: \u001b]0;x",
-      requestedAt: 0,
-      expiresAt: 1
+      ...answerable
     }
     const ask = live({ _tag: "ApprovalRequested", request, channel: "console", chat: "main" })
     const { view } = play([started, ask, ask])
@@ -454,10 +462,10 @@ describe("the rows on the screen", () => {
   )
 
   it("show a question in place of the line", () => {
-    const request = { approvalId, threadId, turnId, callId, tool: "t", detail: "d", requestedAt: 0, expiresAt: 1 }
+    const request = { approvalId, threadId, turnId, callId, tool: "t", detail: "d", ...answerable }
     const view = ChatView.withQuestions(ChatView.empty, [request])
-    const block = ChatScreen.block({ ...content, view }, { columns: 60, height: 12 }, none)
-    assert.deepStrictEqual(block.rows, ["? Allow t? d  [y]es  [n]o "])
+    const block = ChatScreen.block({ ...content, view }, { columns: 90, height: 12 }, none)
+    assert.deepStrictEqual(block.rows, ["? Allow t? d  [y]es  [n]o  yes for this [t]urn, [c]onversation, [a]lways "])
   })
 })
 

@@ -44,6 +44,8 @@ const collect = async <A>(items: AsyncIterable<A>, until: (item: A) => boolean =
 
 const thread = "rpc:tests"
 
+const question = { approvalId: "apr", nonce: "n" }
+
 describe("createTroupe", () => {
   it.live("sends, and sends once what has the same id", () =>
     against(Endpoint.counting, async (troupe) => {
@@ -199,9 +201,12 @@ describe("createTroupe", () => {
         ["before: Expected", () => troupe.threads({ before: wrong.before })],
         ["thread: Expected", () => troupe.stop(no)],
         ["signl: There is no such field. Did you mean signal?", () => troupe.stop(thread, { signl: wrong } as any)],
-        ["decision: Expected", () => troupe.decide(thread, "apr_01m8bpd2kxer0r57hgc59mnz4p", no)],
-        ["approvalId: Expected", () => troupe.decide(thread, "apr", "denied")],
-        ["signl: There is no such field.", () => troupe.decide(thread, "apr", "denied", { signl: wrong } as any)],
+        [
+          "decision: Expected",
+          () => troupe.decide(thread, { ...question, approvalId: "apr_01m8bpd2kxer0r57hgc59mnz4p" }, no)
+        ],
+        ["question.approvalId: Expected", () => troupe.decide(thread, question, "denied")],
+        ["signl: There is no such field.", () => troupe.decide(thread, question, "denied", { signl: wrong } as any)],
         ["signl: There is no such field.", () => troupe.status({ signl: wrong } as any)],
         ["signal: Expected", () => troupe.status({ signal: wrong })],
         ["signal: Expected", () => collect(troupe.watch(thread, { signal: wrong }))],
@@ -257,7 +262,7 @@ describe("createTroupe", () => {
           const all: Array<Piece> = []
           for await (const piece of troupe.stream("go", { thread })) {
             all.push(piece)
-            if (piece.type === "question") await troupe.decide(thread, piece.question.approvalId, decision)
+            if (piece.type === "question") await troupe.decide(thread, piece.question, decision)
           }
           return all
         })
@@ -321,7 +326,7 @@ describe("createTroupe", () => {
         troupe.history("rpc:nobody"),
         troupe.stop("rpc:nobody"),
         collect(troupe.watch("rpc:nobody")),
-        troupe.decide(thread, "apr_nothing", "approved"),
+        troupe.decide(thread, question, "approved"),
         createTroupe({ url, token: "wrong" }).status(),
         createTroupe({ url: "http://127.0.0.1:1", token: "any" }).status()
       ].map((promise) => failure(promise).then(({ code }) => code))

@@ -17,6 +17,7 @@ import { delay, run, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import type * as Scripted from "../../src/testing/ScriptedModel.ts"
 import * as Entry from "../../src/thread/Entry.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import { answerTo } from "../approval/Answers.ts"
 import * as Fixtures from "./Fixtures.ts"
 import * as Lives from "./Lives.ts"
 
@@ -124,7 +125,7 @@ const make =
     scripts: ({ prompt }) => [
       run(at("model asked")),
       delay("30 millis"),
-      ...answerTo(prompt),
+      ...scriptFor(prompt),
       run(at("model answered"))
     ],
     tools: Fixtures.tools((call) =>
@@ -184,16 +185,16 @@ const answerQuestions = Effect.fnUntraced(function* (answers: Life["answers"]) {
   const answer = (event: Event.Event) => {
     if (event._tag !== "ApprovalRequested") return Effect.void
     const decision = answers[asked++ % answers.length] ?? "silence"
-    const { approvalId, threadId } = event.request
+    const { request } = event
     return decision === "silence"
       ? Effect.void
-      : Effect.ignore(conversations.decide(threadId, approvalId, decision, "tester"))
+      : Effect.ignore(conversations.decide(request.threadId, answerTo(request, decision)))
   }
   yield* Effect.forkScoped(Stream.runForEach(events, answer), { startImmediately: true })
 })
 
 /** The model has no memory: it makes the calls that the messages since its last answer name, and answers with their tags. */
-const answerTo = (prompt: Prompt.Prompt): Scripted.Script => {
+const scriptFor = (prompt: Prompt.Prompt): Scripted.Script => {
   const isAnswer = (message: Prompt.Message) => message.role === "assistant" && callsIn(message) === 0
   const since = prompt.content.slice(prompt.content.findLastIndex(isAnswer) + 1)
   const asked = since.flatMap((message) => (message.role === "user" ? readText(message) : []))

@@ -14,6 +14,7 @@ import * as Threads from "../../src/thread/Threads.ts"
 import * as Tool from "../../src/tool/Tool.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
 import { CurrentDatetime } from "../../src/tools/utility/CurrentDatetime.ts"
+import { answerTo } from "../approval/Answers.ts"
 import * as Fixtures from "./Fixtures.ts"
 
 const say = (layer: ReturnType<typeof TestRuntime.layer>) =>
@@ -321,8 +322,8 @@ describe("a turn goes on", () => {
       yield* TestClock.adjust("50 seconds")
       const conversations = yield* Conversations
       const { approvals } = yield* conversations.inspect(accepted.threadId)
-      for (const { approvalId } of approvals) {
-        yield* conversations.decide(accepted.threadId, approvalId, "approved", "owner")
+      for (const question of approvals) {
+        yield* conversations.decide(accepted.threadId, answerTo(question, "approved"))
       }
       yield* events.until((event) => event._tag === "ApprovalResolved")
       yield* TestClock.adjust("3 seconds")
@@ -350,8 +351,8 @@ describe("a turn goes on", () => {
       yield* events.until((event) => event._tag === "ApprovalRequested")
       const conversations = yield* Conversations
       const { approvals } = yield* conversations.inspect(accepted.threadId)
-      for (const { approvalId } of approvals) {
-        yield* conversations.decide(accepted.threadId, approvalId, "denied", "owner")
+      for (const question of approvals) {
+        yield* conversations.decide(accepted.threadId, answerTo(question, "denied"))
       }
       const outcome = yield* troupe.outcome(accepted)
       assert.strictEqual(outcome.answer, "understood")
@@ -392,10 +393,10 @@ describe("a turn goes on", () => {
       const { approvals } = yield* conversations.inspect(accepted.threadId)
       assert.strictEqual(approvals.length, 1)
       const elsewhere = yield* troupe.accept("hello", { chat: "elsewhere" })
-      for (const { approvalId } of approvals) {
-        const astray = conversations.decide(elsewhere.threadId, approvalId, "approved", "owner")
+      for (const question of approvals) {
+        const astray = conversations.decide(elsewhere.threadId, answerTo(question, "approved"))
         assert.strictEqual((yield* Effect.flip(astray))._tag, "ApprovalNotFound")
-        yield* conversations.decide(accepted.threadId, approvalId, "approved", "owner")
+        yield* conversations.decide(accepted.threadId, answerTo(question, "approved"))
       }
       const outcome = yield* troupe.outcome(accepted)
       assert.strictEqual(outcome.answer, "paid")

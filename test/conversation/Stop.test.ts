@@ -9,6 +9,7 @@ import * as Journal from "../../src/conversation/Journal.ts"
 import type * as Ids from "../../src/Ids.ts"
 import { gate, never, run, ScriptedModel, text, toolCall } from "../../src/testing/ScriptedModel.ts"
 import * as Threads from "../../src/thread/Threads.ts"
+import { answerTo } from "../approval/Answers.ts"
 import * as Fixtures from "./Fixtures.ts"
 
 const { TestRuntime: Troupe } = TestRuntime
@@ -137,8 +138,8 @@ describe("F113 a stop", () => {
           const [question] = (yield* conversations.inspect(accepted.threadId)).approvals
           assert.isDefined(question)
           const { entries } = yield* stopsAndGoesOn(accepted)
-          const late = conversations.decide(accepted.threadId, question.approvalId, "approved", "owner")
-          assert.strictEqual((yield* Effect.flip(late))._tag, "ApprovalNotFound")
+          const late = conversations.decide(accepted.threadId, answerTo(question, "approved"))
+          assert.strictEqual((yield* Effect.flip(late))._tag, "ApprovalDecided")
           assert.deepStrictEqual(ran, [])
           assert.deepStrictEqual(
             Fixtures.results(entries).map(([, outcome]) => outcome),

@@ -155,9 +155,9 @@ const watch = async (
         }
         if (item.type === "live" && item.event._tag === "ApprovalRequested" && random() < 0.67) {
           const decision = random() < 0.7 ? "approved" : "denied"
-          const { approvalId } = item.event.request
+          const { request } = item.event
           await pause(random() * 100)
-          await troupe.decide(thread, approvalId, decision).then(decided, later)
+          await troupe.decide(thread, request, decision).then(decided, later)
         }
       }
     } catch (error) {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
+import * as Approval from "../../src/approval/Approval.ts"
 import * as Approvals from "../../src/approval/Approvals.ts"
 import * as Conversations from "../../src/conversation/Conversations.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
@@ -27,7 +28,7 @@ export class Stage extends Context.Service<
     readonly append: (id: Ids.ThreadId, entry: Entry.Entry) => Effect.Effect<Entry.StoredEntry>
     readonly emit: (event: Event.Event) => Effect.Effect<void>
     readonly accepted: ReadonlyArray<Journal.InboundMessage>
-    readonly decisions: ReadonlyArray<{ readonly decision: Approvals.Decision; readonly approver: string }>
+    readonly decisions: ReadonlyArray<{ readonly decision: Approval.Decision; readonly approver: string }>
     readonly stops: ReadonlyArray<string>
     readonly watchers: () => number
     /** Accepting a message with this text dies with the given defect. */
@@ -44,7 +45,7 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
     const byKey = new Map<string, Ids.ThreadId>()
     const receipts = new Map<string, Journal.Accepted>()
     const accepted: Array<Journal.InboundMessage> = []
-    const decisions: Array<{ decision: Approvals.Decision; approver: string }> = []
+    const decisions: Array<{ decision: Approval.Decision; approver: string }> = []
     const stops: Array<string> = []
     const crashes = new Map<string, unknown>()
     const questions: Array<Approvals.ApprovalRequest> = []
@@ -101,13 +102,13 @@ export const layer: Layer.Layer<Stage | Conversations.Conversations | Threads.Th
           stops.push(by)
           return "stopped"
         }),
-      decide: (id, approvalId, decision, approver) =>
+      decide: (id, { approvalId, approver, decision }) =>
         Effect.andThen(logOf(id), () => {
           const at = questions.findIndex((question) => question.approvalId === approvalId)
-          if (at === -1) return Effect.fail(new Approvals.ApprovalNotFound({ approvalId }))
+          if (at === -1) return Effect.fail(new Approval.ApprovalNotFound({ approvalId }))
           questions.splice(at, 1)
           decisions.push({ decision, approver })
-          return Effect.void
+          return Effect.succeed("decided" as const)
         }),
       inspect: (id) =>
         Effect.map(logOf(id), () => ({

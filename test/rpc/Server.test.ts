@@ -654,7 +654,7 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
             ["thread: ", client.Inspect({ thread: stale })],
             ["thread: ", client.Thread({ thread: stale })],
             ["messageId: ", client.MessageState({ messageId: stale })],
-            ["approvalId: ", client.Decide({ thread, approvalId: stale, decision: "approved" })],
+            ["approvalId: ", client.Decide({ thread, approvalId: stale, nonce: "n", decision: "approved" })],
             ["how: ", client.Release({ how: stale })]
           ]
           for (const [field, call] of calls) {
@@ -679,7 +679,7 @@ layer(TestServer.layerWithStage(), { excludeTestServices: true })("what is sent"
           assert.strictEqual(noMessage._tag, "MessageNotFound")
           yield* client.Send({ thread, text: "x", externalId: `${kind}-e` })
           const approvalId = yield* Ids.makeApprovalId
-          const noQuestion = yield* Effect.flip(client.Decide({ thread, approvalId, decision: "approved" }))
+          const noQuestion = yield* Effect.flip(client.Decide({ thread, approvalId, nonce: "n", decision: "approved" }))
           assert.strictEqual(noQuestion._tag, "ApprovalNotFound")
         }).pipe(withClient)
       )

@@ -79,6 +79,7 @@ const figures = () => ({
   threads: 1,
   activeConversations: 0,
   runningTurns: 0,
+  waitingApprovals: 0,
   oldestOwedMillis: oldestOwed,
   undelivered: [],
   storageFailing,

@@ -17,6 +17,7 @@ import * as SpillLive from "../../layers/spill/Spill.ts"
 import * as GrantsLive from "../../layers/tool/Grants.ts"
 import * as ToolCallsLive from "../../layers/tool/ToolCalls.ts"
 import * as ToolRegistryLive from "../../layers/tool/ToolRegistry.ts"
+import { ApprovalStore } from "../../src/approval/ApprovalStore.ts"
 import { Channels } from "../../src/channel/Channels.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
@@ -78,6 +79,7 @@ export const pipeline = (settings: SettingsInput = {}) =>
         ChannelsLive.layer,
         Ledger.layerMemory,
         Layer.provideMerge(KnownSecrets.layerSettings, Settings.layer(settings)),
+        ApprovalStore.layerMemory,
         temporaryDataDirectory
       )
     ),

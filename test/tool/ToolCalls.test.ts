@@ -18,6 +18,7 @@ import { ToolCalls } from "../../src/tool/ToolCalls.ts"
 import { ToolCallContext } from "../../src/tool/ToolContext.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
+import { answerTo } from "../approval/Answers.ts"
 import * as Fixtures from "./Fixtures.ts"
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { field: Schema.String }) {
@@ -439,7 +440,7 @@ describe("approval", () => {
       const [question] = yield* approvals.waiting(tools.scope.threadId)
       assert.isDefined(question)
       assert.strictEqual(question.detail, "text: a\\u{202e}b")
-      yield* approvals.decide(question.approvalId, decision, "owner")
+      yield* approvals.decide(tools.scope.threadId, answerTo(question, decision))
       return { result: yield* Fiber.join(call), events, tools }
     })
 

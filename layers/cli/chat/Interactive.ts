@@ -16,6 +16,7 @@ import { RpcClientError } from "effect/rpc/RpcClientError"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
 import * as Monotonic from "../../../src/Monotonic.ts"
+import * as ApprovalWords from "../../../src/cli/ApprovalWords.ts"
 import * as Beginning from "../../../src/cli/Beginning.ts"
 import * as ChatScreen from "../../../src/cli/ChatScreen.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
@@ -236,6 +237,14 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
           ),
           Effect.catchTag("ThreadNotFound", () => print(style.dim("nothing was done here yet\n")))
         )
+      case "Approvals":
+        return yield* print(ApprovalWords.list(yield* client.Approvals(), yield* client.Grants()))
+      case "Revoke":
+        return yield* Effect.flatMap(decodeGrantId(parsed.id), (grantId) => client.RevokeGrant({ grantId })).pipe(
+          Effect.andThen(print(style.dim(ApprovalWords.revoked))),
+          Effect.catchTag("GrantNotFound", (error) => print(`${style.dim(Plain.line(error.message))}\n`)),
+          Effect.catchTag("SchemaError", () => print(style.dim("that is no id of a grant; /approvals lists them\n")))
+        )
       case "Quit":
         return yield* tell({ _tag: "Closed" })
       case "Unknown":
@@ -254,15 +263,20 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     else state.over = true
   })
 
-  const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest, yes: boolean) {
+  const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest, answer: Keys.Answer) {
     state.view = ChatView.withQuestions(
       state.view,
       state.view.questions.filter(({ approvalId }) => approvalId !== request.approvalId)
     )
     const { thread } = state
-    const decision = yes ? "approved" : "denied"
-    yield* background(client.Decide({ thread, approvalId: request.approvalId, decision }))
-    return `${ChatView.question(request, style)} ${yes ? style.good("yes") : style.bad("no")}\n`
+    const { approvalId, nonce } = request
+    yield* background(
+      Effect.flatMap(client.Decide({ thread, approvalId, nonce, ...ApprovalWords.decisionOf(answer) }), (answered) =>
+        answered === "more-needed" ? print(style.dim(ApprovalWords.moreNeeded)) : Effect.void
+      )
+    )
+    const words = ApprovalWords.answer[answer]
+    return `${ChatView.question(request, style)} ${answer === "no" ? style.bad(words) : style.good(words)}\n`
   })
 
   const pressed = Effect.fnUntraced(function* (key: LineEditor.Key, now: number) {
@@ -429,6 +443,8 @@ const unfinished = (entries: ReadonlyArray<Entry.StoredEntry>): number | undefin
   const ended = entries.findLastIndex(({ entry }) => entry._tag === "TurnEnded")
   return begun > ended ? begun : undefined
 }
+
+const decodeGrantId = Schema.decodeEffect(Ids.GrantId)
 
 const isRpcClientError = Schema.is(RpcClientError)
 

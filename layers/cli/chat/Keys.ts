@@ -4,6 +4,7 @@ import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Scope } from "../../../src/approval/Approval.ts"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { Terminal, UserInput } from "effect/Terminal"
@@ -68,22 +69,31 @@ export const keyboard = Effect.fnUntraced(function* (from: Terminal) {
   } satisfies Keyboard
 })
 
-/** Waits for a yes or a no. Ctrl+C, Ctrl+D and Escape are a no. */
-export const yesOrNo = Effect.gen(function* () {
+/** An answer to a question: no, or yes with what it holds for. */
+export type Answer = "no" | Scope
+
+/** Waits for an answer. Ctrl+C, Ctrl+D and Escape are a no. */
+export const answer = Effect.gen(function* () {
   const input = yield* (yield* terminal).readInput
   while (true) {
     const key = toKey(yield* Queue.take(input))
-    const answer = answerOf(key)
-    if (answer !== undefined) return answer
+    const given = answerOf(key)
+    if (given !== undefined) return given
   }
 }).pipe(
-  Effect.catchTag("Done", () => Effect.succeed(false)),
+  Effect.catchTag("Done", () => Effect.succeed<Answer>("no")),
   Effect.scoped
 )
 
-export const answerOf = (key: Key): boolean | undefined => {
-  if (key.ctrl) return key.name === "c" || key.name === "d" ? false : undefined
-  const letter = key.input.toLowerCase()
-  if (letter === "y") return true
-  return letter === "n" || key.name === "escape" ? false : undefined
+export const answerOf = (key: Key): Answer | undefined => {
+  if (key.ctrl) return key.name === "c" || key.name === "d" ? "no" : undefined
+  return key.name === "escape" ? "no" : letters.get(key.input.toLowerCase())
 }
+
+const letters: ReadonlyMap<string, Answer> = new Map([
+  ["y", "once"],
+  ["n", "no"],
+  ["t", "turn"],
+  ["c", "thread"],
+  ["a", "always"]
+])

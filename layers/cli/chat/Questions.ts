@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as FiberHandle from "effect/FiberHandle"
+import * as ApprovalWords from "../../../src/cli/ApprovalWords.ts"
 import * as ChatView from "../../../src/cli/ChatView.ts"
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
@@ -26,12 +27,16 @@ export const make = Effect.fnUntraced(function* (thread: Threads.ThreadKey) {
   let asked: Ids.ApprovalId | undefined
 
   const decide = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest) {
-    const { approvalId } = request
-    const decision = someone ? ((yield* ask(request)) ? "approved" : "denied") : "nobody-to-ask"
-    if (decision === "nobody-to-ask") yield* output.err(`Denied, since nobody can be asked here: ${call(request)}\n`)
-    yield* client.Decide({ thread, approvalId, decision }).pipe(
+    const { approvalId, nonce } = request
+    const answer = someone ? yield* ask(request) : undefined
+    if (answer === undefined) yield* output.err(`Denied, since nobody can be asked here: ${call(request)}\n`)
+    const given = answer === undefined ? ({ decision: "nobody-to-ask" } as const) : ApprovalWords.decisionOf(answer)
+    yield* client.Decide({ thread, approvalId, nonce, ...given }).pipe(
+      Effect.flatMap((answered) => (answered === "more-needed" ? output.err(ApprovalWords.moreNeeded) : Effect.void)),
       // Its time ran out, or somebody else answered.
-      Effect.catchTag("ApprovalNotFound", (error) => output.err(`${error.message}\n`)),
+      Effect.catchTag(["ApprovalNotFound", "ApprovalDecided", "ApproverRefused"], (error) =>
+        output.err(`${error.message}\n`)
+      ),
       // The connection was cut: if the question still waits then, it comes again.
       Effect.catch(() => Effect.sync(() => seen.delete(approvalId))),
       Effect.ensuring(
@@ -43,10 +48,12 @@ export const make = Effect.fnUntraced(function* (thread: Threads.ThreadKey) {
   })
 
   const ask = Effect.fnUntraced(function* (request: Approvals.ApprovalRequest) {
-    yield* output.err(`${ChatView.question(request, output.errStyle)} [y/n] `)
-    const yes = yield* Keys.yesOrNo
-    yield* output.err(yes ? "yes\n" : "no\n")
-    return yes
+    yield* output.err(
+      `${ChatView.question(request, output.errStyle)} [y/n, or yes for this t(urn), c(onversation), a(lways)] `
+    )
+    const answer = yield* Keys.answer
+    yield* output.err(`${ApprovalWords.answer[answer]}\n`)
+    return answer
   })
 
   const take = Effect.fnUntraced(function* (item: TroupeRpcs.SentItem) {

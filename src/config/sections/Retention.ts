@@ -45,6 +45,11 @@ export const section = Key.key(
       90,
       "How long the record of what a tool changed outside of a conversation is kept."
     ),
+    approvals_days: Key.key(
+      Values.PositiveInt,
+      90,
+      "How long the record of a question, and of who answered it, is kept."
+    ),
     undo_days: Key.key(Values.PositiveInt, 30, "How long the contents of files that undo brings back are kept."),
     undo_max_bytes: Key.key(
       Values.ByteSize,

@@ -38,6 +38,7 @@ export const section = Key.key(
 )
 
 export const rules = [
+  ...Approval.rules,
   ...Wait.rules,
   ...Bash.rules,
   ...PythonExec.rules,
