@@ -25,6 +25,7 @@ import * as Installation from "./Installation.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 import * as ReadOnly from "./ReadOnly.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as Verify from "./Verify.ts"
@@ -100,7 +101,6 @@ const fill = Effect.fnUntraced(function* (options: Options, folder: string, crea
   if (checked.problems.length > 0) {
     return yield* new Backup.BackupDamaged({ path: options.directory.path, problems: checked.problems })
   }
-  yield* failed(files.chmod(snapshot, 0o600))
   const names = [Backup.snapshotName, ...(yield* copyFiles(options.directory, folder))]
   const listed = yield* Effect.forEach(names, (name) => describe(folder, name))
   const manifest: Backup.Manifest = {
@@ -141,7 +141,8 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
     NodeSqlite.open({ filename: to, readonly: false, statementCacheSize: 1 }),
     ({ query }) => query("PRAGMA journal_mode = DELETE", [], { shape: "values", safeIntegers: false, cache: false })
   )
-  return yield* Effect.scoped(copy).pipe(
+  return yield* PrivateFile.prepare(to).pipe(
+    Effect.andThen(Effect.scoped(copy)),
     Effect.andThen(Effect.scoped(withoutLog)),
     Effect.andThen(Verify.opened(to, true, settle)),
     Effect.mapError(unreadable)

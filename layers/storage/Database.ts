@@ -24,6 +24,7 @@ import * as Installation from "./Installation.ts"
 import * as Lost from "./Lost.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /** What the store gives. */
@@ -43,11 +44,21 @@ export const layer: Layer.Layer<Services, OpenError, DataDirectory | Settings | 
     const filename = directory.file(fileName)
     yield* refuseOtherKinds(filename)
     yield* Lost.refuse(directory, fileName)
+    yield* closeToOthers(directory)
+    yield* PrivateFile.prepare(filename)
     return open({ filename, synchronous: storage.synchronous, busyTimeout: storage.busy_timeout_seconds }).pipe(
       Layer.tap(() => Lost.mark(filename))
     )
   })
 )
+
+/** The database and its copies hold everything, whoever may look into the directory: earlier releases made them readable. */
+const closeToOthers = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  const names = yield* Effect.orElseSucceed(files.readDirectory(directory.path), () => [])
+  const own = names.filter((name) => name === fileName || name.startsWith(`${fileName}.`))
+  yield* Effect.forEach(own, (name) => PrivateFile.close(directory.file(name)), { discard: true })
+})
 
 /** A store in memory, empty and migrated: for tests. Each use of the layer is a store of its own. */
 export const layerMemory: Layer.Layer<Services> = Layer.fresh(Layer.orDie(open({ filename: ":memory:" })))

@@ -75,6 +75,7 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
 const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
   const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.primaryCode(error))
   yield* PrivateFile.refuseOtherKinds(directory, lockName)
+  yield* PrivateFile.prepare(directory.file(lockName))
   const handle = yield* NodeSqlite.open({
     filename: directory.file(lockName),
     readonly: false,

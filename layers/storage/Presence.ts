@@ -12,6 +12,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import * as Lost from "./Lost.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 import { SqliteClient } from "./SqliteClient.ts"
 
 /** How often the file is looked at. Messages that are accepted in between are among what is saved. */
@@ -34,8 +35,8 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
       const stamp = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis)).replaceAll(/[:.]/g, "-")
       const saved = Lost.savedAs(sqlite.path, stamp)
       const saving = Lost.savingAs(sqlite.path)
-      const kept = yield* sqlite.saveOpen(saving).pipe(
-        Effect.andThen(files.chmod(saving, 0o600)),
+      const kept = yield* PrivateFile.prepare(saving).pipe(
+        Effect.andThen(sqlite.saveOpen(saving)),
         Effect.andThen(files.rename(saving, saved)),
         Effect.tapError(() => Effect.ignore(files.remove(saving))),
         Effect.exit

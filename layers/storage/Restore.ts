@@ -22,6 +22,7 @@ import * as Installation from "./Installation.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as Verify from "./Verify.ts"
 
@@ -122,6 +123,7 @@ const restoreFiles = Effect.fnUntraced(function* (
       yield* Directories.make(paths.dirname(kept))
       // Under its own name as well until the other takes it: at no moment is there none.
       yield* Effect.catch(files.link(to, kept), () => files.copyFile(to, kept))
+      yield* PrivateFile.close(kept)
     }
     yield* files.rename(aside, to)
   }
@@ -145,7 +147,9 @@ const replace = Effect.fnUntraced(function* (directory: DataDirectory["Service"]
   // it goes aside with it.
   if (exists) yield* Effect.ignore(Effect.scoped(Effect.asVoid(foldLog(current))))
   for (const end of ["-wal", "-shm"]) {
-    if (yield* files.exists(`${current}${end}`)) yield* files.rename(`${current}${end}`, `${kept}${end}`)
+    if (!(yield* files.exists(`${current}${end}`))) continue
+    yield* files.rename(`${current}${end}`, `${kept}${end}`)
+    yield* PrivateFile.close(`${kept}${end}`)
   }
   if (exists) {
     yield* Effect.catch(files.link(current, kept), () => files.copyFile(current, kept))

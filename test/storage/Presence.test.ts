@@ -163,10 +163,10 @@ describe("a database that is not there at the start", () => {
         const database = join(path, "troupe.db")
         const failing = FileSystem.FileSystem.of({
           ...files,
-          chmod: (name, mode) =>
-            name.startsWith(database)
+          rename: (from, to) =>
+            from.startsWith(database)
               ? files.stat(join(path, "no such file")).pipe(Effect.asVoid)
-              : files.chmod(name, mode)
+              : files.rename(from, to)
         })
         yield* Effect.gen(function* () {
           const { look } = yield* Effect.provideService(Presence.make, FileSystem.FileSystem, failing)
