@@ -18,7 +18,9 @@ import { Settings } from "../../src/config/Settings.ts"
 import * as AccessToken from "../../src/rpc/AccessToken.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
+import type { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import * as PrivateFile from "../storage/PrivateFile.ts"
+import * as Unusable from "../storage/Unusable.ts"
 
 type Requirements = DataDirectory | FileSystem.FileSystem | Path.Path
 
@@ -28,7 +30,7 @@ const fileName = "token"
 /** For the server: makes the file when nothing is configured and there is none. */
 export const layer: Layer.Layer<
   AccessToken.AccessToken,
-  AccessToken.TokenUnusable,
+  AccessToken.TokenUnusable | DataDirectoryUnusable,
   Settings | KnownSecrets | Requirements
 > = Layer.effect(
   AccessToken.AccessToken,
@@ -57,13 +59,15 @@ const choose =
       : Effect.succeed({ token: http.auth_token })
 
 const create = Effect.gen(function* () {
-  const path = (yield* DataDirectory).file(fileName)
+  const directory = yield* DataDirectory
+  const path = directory.file(fileName)
   const files = yield* FileSystem.FileSystem
   if (yield* files.exists(path).pipe(Effect.orElseSucceed(() => true))) return
   const bytes = yield* (yield* SecureRandom.SecureRandom).randomBytes(32)
-  yield* Effect.mapError(
-    PrivateFile.write(path, `${Base64Url.encode(bytes)}\n`),
-    unusable(path, "it cannot be written")
+  yield* Effect.mapError(PrivateFile.write(path, `${Base64Url.encode(bytes)}\n`), (error) =>
+    FileTrouble.ofDisk(error) === undefined
+      ? unusable(path, "it cannot be written")(error)
+      : Unusable.directory(directory.path)(error)
   )
 })
 

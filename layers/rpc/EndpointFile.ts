@@ -8,10 +8,10 @@ import * as Schema from "effect/Schema"
 import { Endpoint, fileName } from "../../src/rpc/Endpoint.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Incarnation } from "../../src/storage/Incarnation.ts"
-import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
 import { version } from "../cli/Version.ts"
 import * as NodeProcess from "../storage/NodeProcess.ts"
 import * as PrivateFile from "../storage/PrivateFile.ts"
+import * as Unusable from "../storage/Unusable.ts"
 import * as Address from "./Address.ts"
 
 /** How often it is looked whether the file is still there. */
@@ -38,10 +38,7 @@ export const layer = Layer.effectDiscard(
       Effect.ignore
     )
     yield* PrivateFile.refuseOtherKinds(directory, fileName)
-    yield* Effect.acquireRelease(
-      Effect.mapError(announce, (error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message })),
-      () => withdraw
-    )
+    yield* Effect.acquireRelease(Effect.mapError(announce, Unusable.directory(directory.path)), () => withdraw)
     const announceAgain = Effect.flatMap(files.exists(path), (exists) => (exists ? Effect.void : announce))
     yield* Effect.forkScoped(Effect.repeat(Effect.ignore(announceAgain), Schedule.spaced(interval)))
   })

@@ -16,8 +16,10 @@ import * as FilePath from "../../src/file/FilePath.ts"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import type { DatabaseUnusable } from "../../src/storage/StorageError.ts"
-import { failure, flush } from "./BackupFiles.ts"
+import { describeDisk } from "../../src/storage/StorageError.ts"
+import { failedAs, failure, flush } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
 import * as Directories from "./Directories.ts"
@@ -28,6 +30,7 @@ import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import * as ReadOnly from "./ReadOnly.ts"
 import * as Sha256 from "./Sha256.ts"
+import * as Unusable from "./Unusable.ts"
 import * as Verify from "./Verify.ts"
 
 export interface Options {
@@ -57,7 +60,10 @@ export const make = Effect.fn("Backup.make")(function* (
   yield* failed(Directories.make(beside))
   return yield* fill(options, beside, createdAt).pipe(
     Effect.tap(() =>
-      failed(putInPlace(beside, destination, replacing ? Leftovers.old(destination, createdAt) : undefined))
+      Effect.mapError(
+        putInPlace(beside, destination, replacing ? Leftovers.old(destination, createdAt) : undefined),
+        (error) => (FileTrouble.isTaken(error) ? isThere(destination) : failedAs(destination, error))
+      )
     ),
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) ? Effect.void : Effect.ignore(files.remove(beside, { recursive: true, force: true }))
@@ -66,13 +72,17 @@ export const make = Effect.fn("Backup.make")(function* (
   )
 })
 
-/** Where a path leads. Of one that does not exist yet, its folder counts: what is renamed must stay on one file system. */
-const resolved = Effect.fnUntraced(function* (path: string) {
-  const files = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const absolute = paths.resolve(path)
-  return yield* Effect.orElseSucceed(files.realPath(absolute), () => absolute)
-})
+/** Where a path leads, links in it followed as far as it exists. */
+const resolved = (path: string): Effect.Effect<string, never, Files> =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const absolute = paths.resolve(path)
+    const real = yield* Effect.option(files.realPath(absolute))
+    if (real._tag === "Some") return real.value
+    const parent = paths.dirname(absolute)
+    return parent === absolute ? absolute : paths.join(yield* resolved(parent), paths.basename(absolute))
+  })
 
 /** A backup beside what it is a backup of is lost with it, and one among the managed files would hold itself. */
 const mustBeOutside = Effect.fnUntraced(function* (directory: DataDirectory["Service"], destination: string) {
@@ -123,7 +133,13 @@ const fill = Effect.fnUntraced(function* (options: Options, folder: string, crea
 /** Copies one moment of the database, turns the copy into a file that needs no log beside it, and checks it. */
 const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
   const files = yield* FileSystem.FileSystem
-  const unreadable = (error: SqlError) => new Backup.BackupFailed({ path: from, reason: error.message })
+  const unreadable = (error: SqlError) => {
+    // Only the copy is written.
+    const disk = Unusable.diskOf(error)
+    return disk === undefined || disk === "io"
+      ? new Backup.BackupFailed({ path: from, reason: error.message })
+      : new Backup.BackupFailed({ path: to, reason: describeDisk(disk) })
+  }
   if (!(yield* Effect.orElseSucceed(files.exists(from), () => false))) {
     return yield* new Backup.BackupFailed({ path: from, reason: "there is no database yet" })
   }
@@ -180,14 +196,17 @@ const describe = Effect.fnUntraced(function* (folder: string, name: string) {
   return { path: name, bytes: Number(size), sha256: yield* Sha256.ofFile(path) }
 })
 
+/** Also said when another backup has taken the name meanwhile. */
+const isThere = (path: string) => {
+  const reason = "it exists already; choose another name, or use --force to replace a backup"
+  return new Backup.BackupFailed({ path, reason })
+}
+
 /** Whether something is replaced. Only a backup is, and only when that was asked for. */
 const mayWrite = Effect.fnUntraced(function* (destination: string, force: boolean) {
   const files = yield* FileSystem.FileSystem
   if (!(yield* failure(destination)(files.exists(destination)))) return false
-  if (!force) {
-    const reason = "it exists already; choose another name, or use --force to replace a backup"
-    return yield* new Backup.BackupFailed({ path: destination, reason })
-  }
+  if (!force) return yield* isThere(destination)
   yield* Verify.readManifest(destination)
   return true
 })

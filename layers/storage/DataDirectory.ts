@@ -20,8 +20,8 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
-import * as FileTrouble from "../../src/storage/FileTrouble.ts"
 import * as Directories from "./Directories.ts"
+import * as Unusable from "./Unusable.ts"
 
 type Platform = Environment | FileSystem.FileSystem | Path.Path
 
@@ -89,7 +89,7 @@ const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
 })
 
 const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>
-  Effect.fail(new DataDirectoryUnusable({ path, reason: `${reason} (${FileTrouble.why(error)})` }))
+  Effect.fail(Unusable.directory(path, reason)(error))
 
 const modeAndType = Effect.fnUntraced(function* (path: string) {
   const files = yield* FileSystem.FileSystem

@@ -22,10 +22,11 @@ import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
-import { DataDirectoryInUse, DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import { DataDirectoryInUse, DataDirectoryUnusable, diskUnusable } from "../../src/storage/StorageError.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+import * as Unusable from "./Unusable.ts"
 
 /** Takes the lock for the current scope, or fails at once with the holder's process id. */
 export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
@@ -38,6 +39,7 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
   const files = yield* FileSystem.FileSystem
   const scope = yield* Effect.scope
   yield* take(directory)
+  yield* sweep(directory)
   yield* Effect.acquireRelease(announce(directory), () => withdraw(directory))
   const current = Effect.map(
     Effect.option(files.stat(directory.file(lockName))),
@@ -73,7 +75,7 @@ export const acquire = Effect.fn("DirectoryLock.acquire")(function* (
 })
 
 const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
-  const unusable = (error: SqlError) => unusableLock(directory.path, NodeSqlite.primaryCode(error))
+  const unusable = (error: SqlError) => unusableLock(directory.path, error)
   yield* PrivateFile.refuseOtherKinds(directory, lockName)
   yield* PrivateFile.prepare(directory.file(lockName))
   const handle = yield* NodeSqlite.open({
@@ -92,14 +94,18 @@ const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
 
 const lockName = "lock.db"
 
-const unusableLock = (path: string, code: number | undefined): DataDirectoryUnusable =>
-  code === 26 || code === 11
+const unusableLock = (path: string, error: SqlError): DataDirectoryUnusable => {
+  const trouble = Unusable.diskOf(error)
+  if (trouble !== undefined) return diskUnusable(path, trouble)
+  const code = NodeSqlite.primaryCode(error)
+  return code === 26 || code === 11
     ? new DataDirectoryUnusable({ path, reason: `${lockName} in it is no lock of Troupe`, remedy: moveAway })
     : new DataDirectoryUnusable({
         path,
         reason: `${lockName} in it cannot be locked (SQLite says ${code ?? "nothing"})`,
         remedy: `Make ${lockName} readable and writable for this user.`
       })
+}
 
 const moveAway = `Move ${lockName} away: a new one is made.`
 
@@ -113,18 +119,22 @@ const Holder = Schema.fromJsonString(
 
 const holderFile = (directory: DataDirectory["Service"]) => directory.file("lock.json")
 
-// Written aside and renamed, so that a reader sees all of it or the one before.
 const announce = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
-  const files = yield* FileSystem.FileSystem
   const process = yield* NodeProcess.self
   const since = yield* Clock.currentTimeMillis
   const text = yield* Schema.encodeEffect(Holder)({ ...process, since }).pipe(Effect.orDie)
-  const aside = `${holderFile(directory)}.${process.pid}`
-  yield* files.writeFileString(aside, text, { mode: 0o600 }).pipe(
-    Effect.andThen(files.rename(aside, holderFile(directory))),
-    Effect.mapError((error) => new DataDirectoryUnusable({ path: directory.path, reason: error.message }))
-  )
+  yield* Effect.mapError(PrivateFile.write(holderFile(directory), text), Unusable.directory(directory.path))
 })
+
+/** What was being written here when its process ended: only who holds the lock writes it. */
+const sweep = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
+  const files = yield* FileSystem.FileSystem
+  const names = yield* Effect.orElseSucceed(files.readDirectory(directory.path), () => [])
+  for (const name of names) if (halfWritten.test(name)) yield* Effect.ignore(files.remove(directory.file(name)))
+})
+
+// Earlier releases had no `.new` behind the process.
+const halfWritten = /^(?:lock\.json\.\d+|(?:lock\.json|endpoint\.json|token)\.\d+\.new)$/
 
 // Only its own name: another process may have taken the directory since.
 const withdraw = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {

@@ -14,8 +14,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
-import type { MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
-import { failure, flush } from "./BackupFiles.ts"
+import type { DataDirectoryUnusable, MigrationFailed, SchemaTooNew } from "../../src/storage/StorageError.ts"
+import { diskUnusable } from "../../src/storage/StorageError.ts"
+import { flush, inDirectory } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
 import * as Database from "./Database.ts"
 import * as Installation from "./Installation.ts"
@@ -24,6 +25,7 @@ import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import * as Sha256 from "./Sha256.ts"
+import * as Unusable from "./Unusable.ts"
 import * as Verify from "./Verify.ts"
 
 export interface Options {
@@ -38,14 +40,14 @@ export const run = Effect.fn("Restore.run")(function* (
   options: Options
 ): Effect.fn.Return<
   Backup.RestoreReport,
-  Backup.BackupFailed | Backup.BackupDamaged | SchemaTooNew | MigrationFailed,
+  Backup.BackupFailed | Backup.BackupDamaged | DataDirectoryUnusable | SchemaTooNew | MigrationFailed,
   FileSystem.FileSystem | Path.Path
 > {
   const files = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const { directory, dryRun } = options
   const source = paths.resolve(options.source)
-  const failed = failure(directory.path)
+  const failed = inDirectory(directory.path)
   const manifest = yield* Verify.backup(source)
   const now = yield* Clock.currentTimeMillis
   yield* Effect.ignore(Leftovers.sweepRestore(directory))
@@ -58,7 +60,7 @@ export const run = Effect.fn("Restore.run")(function* (
   return yield* Effect.gen(function* () {
     yield* failed(files.copyFile(paths.join(source, Backup.snapshotName), staged))
     yield* failed(files.chmod(staged, 0o600))
-    const held = yield* makeReady(staged, manifest)
+    const held = yield* makeReady(directory, staged, manifest)
     if (dryRun) return { manifest, held, replaced: null }
     yield* failed(flush(staged))
     yield* failed(restoreFiles(source, directory, manifest, now))
@@ -67,7 +69,11 @@ export const run = Effect.fn("Restore.run")(function* (
 })
 
 /** Brings the copy to this release's schema, marks it, and makes sure that it is sound. */
-const makeReady = Effect.fnUntraced(function* (staged: string, manifest: Backup.Manifest) {
+const makeReady = Effect.fnUntraced(function* (
+  directory: DataDirectory["Service"],
+  staged: string,
+  manifest: Backup.Manifest
+) {
   const work = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* Migrations.run(staged)
@@ -75,9 +81,12 @@ const makeReady = Effect.fnUntraced(function* (staged: string, manifest: Backup.
     return { held, ...(yield* Check.full) }
   })
   const { held, problems } = yield* Verify.opened(staged, false, work).pipe(
-    Effect.catchTag("SqlError", (error) =>
-      Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message }))
-    )
+    Effect.catchTag("SqlError", (error) => {
+      const disk = Unusable.diskOf(error)
+      return disk === undefined
+        ? Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message }))
+        : Effect.fail(diskUnusable(directory.path, disk))
+    })
   )
   return problems.length === 0 ? held : yield* new Backup.BackupDamaged({ path: staged, problems })
 })

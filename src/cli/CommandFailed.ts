@@ -45,6 +45,7 @@ export const codeOf = (tag: string): number => {
     case "Overloaded":
       return exitCodes.unavailable
     case "StorageUnavailable":
+    case "DataDirectoryUnusable":
     case "DatabaseUnusable":
     case "SchemaTooNew":
     case "MigrationFailed":

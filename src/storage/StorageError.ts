@@ -37,6 +37,28 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
   }
 }
 
+/** What can be wrong with a disk, whoever writes to it. */
+export type DiskTrouble = "full" | "read-only" | "io"
+
+/** The disk of the data directory does not take what is to be written into it. `words` say so, if more of it is known. */
+export const diskUnusable = (
+  path: string,
+  trouble: DiskTrouble,
+  words = ofDisk[trouble].reason
+): DataDirectoryUnusable => new DataDirectoryUnusable({ path, reason: words, remedy: ofDisk[trouble].remedy })
+
+/** In words for a person. */
+export const describeDisk = (trouble: DiskTrouble): string => ofDisk[trouble].reason
+
+const ofDisk: Record<DiskTrouble, { readonly reason: string; readonly remedy: string }> = {
+  full: { reason: "the disk is full", remedy: "Free some space on it." },
+  "read-only": {
+    reason: "the file system is read-only",
+    remedy: "Make it writable, or set [storage].data_dir or TROUPE_DATA_DIR to a directory this user can write."
+  },
+  io: { reason: "the disk reports errors", remedy: "Look into the system's log." }
+}
+
 /** The database file cannot be opened, or holds something else than a database. */
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", {
   path: Schema.String,

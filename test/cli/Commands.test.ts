@@ -208,7 +208,8 @@ describe("without a daemon", () => {
 describe("the exit code", () => {
   it("tells settings that are wrong from a store that cannot be used", () => {
     for (const tag of ["ConfigError", "PromptUnreadable"]) assert.strictEqual(codeOf(tag), 2, tag)
-    for (const tag of ["DatabaseUnusable", "SchemaTooNew", "MigrationFailed"]) assert.strictEqual(codeOf(tag), 5, tag)
+    for (const tag of ["DatabaseUnusable", "DataDirectoryUnusable", "SchemaTooNew", "MigrationFailed"])
+      assert.strictEqual(codeOf(tag), 5, tag)
     assert.strictEqual(codeOf("ListenFailed"), 1)
   })
 })

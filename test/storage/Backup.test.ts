@@ -1,3 +1,4 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -6,7 +7,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import * as Verify from "../../layers/storage/Verify.ts"
 import { message } from "../laws/Messages.ts"
-import { atEachStep, life, make, place, receive, restore, test, used } from "./Places.ts"
+import { atEachStep, life, litter, make, place, receive, restore, test, used } from "./Places.ts"
 
 describe("backup", () => {
   test(
@@ -85,6 +86,29 @@ describe("backup", () => {
       assert.include((yield* Effect.flip(make(other, true))).message, "no backup of Troupe")
       assert.deepStrictEqual(yield* files.readDirectory(other.backup), ["cat.jpg"])
       assert.deepStrictEqual((yield* files.readDirectory(at.root)).toSorted(), ["backup", "data", "photos"])
+    })
+  )
+
+  test(
+    "of two to one new name the slower one says that the name is taken",
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* used
+      const overtaken = FileSystem.FileSystem.of({
+        ...files,
+        rename: (from, to) =>
+          Effect.andThen(Effect.orDie(make(at)), files.rename(from, to)).pipe(
+            Effect.provideService(FileSystem.FileSystem, files),
+            Effect.provide(NodeServices.layer)
+          )
+      })
+      const refused = yield* Effect.flip(Effect.provideService(make(at), FileSystem.FileSystem, overtaken))
+      assert.strictEqual(
+        refused.message,
+        `${at.backup}: it exists already; choose another name, or use --force to replace a backup.`
+      )
+      yield* Verify.backup(at.backup)
+      assert.deepStrictEqual(yield* litter(at.root), [])
     })
   )
 
@@ -168,7 +192,10 @@ describe("the place and the content of a backup", () => {
       const files = yield* FileSystem.FileSystem
       const at = yield* used
       yield* files.symlink(at.directory.path, join(at.root, "link"))
-      for (const backup of [at.directory.path, at.directory.file("files/backup"), join(at.root, "link")]) {
+      const places = ["data", "data/files/backup", "link", "link/in", "link/not/yet/in"].map((name) =>
+        join(at.root, name)
+      )
+      for (const backup of places) {
         const error = yield* Effect.flip(make({ ...at, backup }))
         assert.include(error.message, "inside the data directory", backup)
       }

@@ -141,6 +141,24 @@ describe("the lock", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
+  it.effect("is taken from the dead with what they left half written", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* files.makeTempDirectoryScoped()
+      for (const name of [
+        "lock.json.123",
+        "lock.json.124.new",
+        "endpoint.json.123.new",
+        "token.9.new",
+        "my.json.1.new"
+      ]) {
+        yield* files.writeFileString(`${path}/${name}`, "")
+      }
+      yield* open(DataDirectoryLive.layerLocked, path)
+      assert.deepStrictEqual((yield* files.readDirectory(path)).toSorted(), ["lock.db", "my.json.1.new"])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
   const held = (path: string) =>
     Effect.map(
       Layer.build(Layer.fresh(DataDirectoryLive.layerLocked).pipe(Layer.provide(given({ data_dir: path })))),

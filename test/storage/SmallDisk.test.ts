@@ -129,4 +129,77 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
   )
+
+  /** What says that the store cannot be used, and nothing of how the program asked for it. */
+  const refusedBy = (result: Program.Result, words: string) => {
+    assert.strictEqual(result.code, 5, result.stderr)
+    assert.include(result.stderr, words)
+    assert.notInclude(result.stderr, "FileSystem.")
+    assert.notInclude(result.stderr, "SQLITE")
+  }
+
+  it.live(
+    "that is full at a start, a chat or a restore says so, and each leaves nothing half written",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const sound = { home, data: join(home, "data") }
+        yield* files.makeDirectory(sound.data)
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(sound.data)))
+        assert.strictEqual((yield* Program.run(sound, ["backup", join(home, "saved")])).code, 0)
+        const at = { home, data: yield* SmallDisk.make(4) }
+        yield* SmallDisk.fill(at.data)
+        for (const command of [[], ["chat", "--once", "hello"], ["restore", join(home, "saved")]]) {
+          refusedBy(yield* Program.run(at, command), "the disk is full")
+          assert.deepStrictEqual(
+            (yield* files.readDirectory(at.data)).filter((name) => name !== "lock.db"),
+            ["filler"],
+            command[0]
+          )
+        }
+        // Room for the small files, and not for a database.
+        yield* files.truncate(join(at.data, "filler"), Number((yield* files.stat(join(at.data, "filler"))).size) - 9000)
+        for (const command of [[], ["chat", "--once", "hello"], ["restore", join(home, "saved")]]) {
+          refusedBy(yield* Program.run(at, command), "full")
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+
+  it.live(
+    "that is read-only at a start, a chat or a restore says so",
+    () =>
+      Effect.gen(function* () {
+        const { home } = yield* Program.place
+        const at = { home, data: yield* SmallDisk.make(8) }
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(at.data)))
+        assert.strictEqual((yield* Program.run(at, ["backup", join(home, "saved")])).code, 0)
+        yield* SmallDisk.freeze(at.data)
+        for (const command of [[], ["chat", "--once", "hello"], ["restore", join(home, "saved")]]) {
+          refusedBy(yield* Program.run(at, command), "the file system is read-only")
+        }
+        const below = { home, data: join(at.data, "below") }
+        refusedBy(yield* Program.run(below, []), "the file system is read-only")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+
+  it.live(
+    "that is full has no room for a backup, which says whose disk it is",
+    () =>
+      Effect.gen(function* () {
+        const { home } = yield* Program.place
+        const at = { home, data: join(home, "data") }
+        yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.makeDirectory(at.data))
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(at.data)))
+        const place = yield* SmallDisk.make(4)
+        yield* SmallDisk.fill(place)
+        const refused = yield* Program.run(at, ["backup", join(place, "saved")])
+        assert.strictEqual(refused.code, 1)
+        assert.match(refused.stderr, /^troupe: \/\S+\/saved\S*: the disk is full/)
+        assert.notInclude(refused.stderr, "FileSystem.")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
 })
