@@ -17,7 +17,7 @@ import * as Backup from "../../src/storage/Backup.ts"
 import { filesFolder } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import * as FileTrouble from "../../src/storage/FileTrouble.ts"
-import type { DatabaseUnusable } from "../../src/storage/StorageError.ts"
+import type { DatabaseUnusable, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import { describeDisk } from "../../src/storage/StorageError.ts"
 import { failedAs, failure, flush } from "./BackupFiles.ts"
 import * as Check from "./Check.ts"
@@ -28,7 +28,6 @@ import * as Leftovers from "./Leftovers.ts"
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
-import * as ReadOnly from "./ReadOnly.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as Unusable from "./Unusable.ts"
 import * as Verify from "./Verify.ts"
@@ -48,7 +47,11 @@ type Files = FileSystem.FileSystem | Path.Path
 /** Makes a backup. All of it is there under its name, verified and on disk, or nothing is. */
 export const make = Effect.fn("Backup.make")(function* (
   options: Options
-): Effect.fn.Return<Backup.Manifest, Backup.BackupFailed | Backup.BackupDamaged | DatabaseUnusable, Files> {
+): Effect.fn.Return<
+  Backup.Manifest,
+  Backup.BackupFailed | Backup.BackupDamaged | DatabaseUnusable | SchemaTooNew,
+  Files
+> {
   const files = yield* FileSystem.FileSystem
   const destination = yield* resolved(options.destination)
   const failed = failure(destination)
@@ -107,7 +110,7 @@ const fill = Effect.fnUntraced(function* (options: Options, folder: string, crea
   const paths = yield* Path.Path
   const failed = failure(folder)
   const snapshot = paths.join(folder, Backup.snapshotName)
-  const { checked, owner } = yield* takeSnapshot(options.directory.file(Database.fileName), snapshot)
+  const { checked, owner } = yield* takeSnapshot(options.directory, snapshot)
   if (checked.problems.length > 0) {
     return yield* new Backup.BackupDamaged({ path: options.directory.path, problems: checked.problems })
   }
@@ -131,8 +134,8 @@ const fill = Effect.fnUntraced(function* (options: Options, folder: string, crea
 })
 
 /** Copies one moment of the database, turns the copy into a file that needs no log beside it, and checks it. */
-const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
-  const files = yield* FileSystem.FileSystem
+const takeSnapshot = Effect.fnUntraced(function* (directory: DataDirectory["Service"], to: string) {
+  const from = directory.file(Database.fileName)
   const unreadable = (error: SqlError) => {
     // Only the copy is written.
     const disk = Unusable.diskOf(error)
@@ -140,10 +143,7 @@ const takeSnapshot = Effect.fnUntraced(function* (from: string, to: string) {
       ? new Backup.BackupFailed({ path: from, reason: error.message })
       : new Backup.BackupFailed({ path: to, reason: describeDisk(disk) })
   }
-  if (!(yield* Effect.orElseSucceed(files.exists(from), () => false))) {
-    return yield* new Backup.BackupFailed({ path: from, reason: "there is no database yet" })
-  }
-  const filename = yield* ReadOnly.nameOf(from)
+  const filename = yield* Verify.recognised(directory)
   const copy = Effect.flatMap(NodeSqlite.open({ filename, readonly: true, statementCacheSize: 1 }), (reader) =>
     reader.backup(to)
   )

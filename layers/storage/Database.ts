@@ -25,6 +25,7 @@ import * as Lost from "./Lost.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+import * as Recognised from "./Recognised.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /** What the store gives. */
@@ -69,6 +70,9 @@ function open(options: SqliteClient.Options): Layer.Layer<Services, OpenError> {
     Effect.gen(function* () {
       const { health, observer } = yield* observe
       const client = yield* Effect.mapError(SqliteClient.make({ ...options, observer }), unusable)
+      yield* Effect.provideContext(Recognised.refuseForeign(options.filename), client).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error)))
+      )
       yield* Effect.provideContext(Migrations.run(options.filename), client)
       yield* Effect.provideContext(lookAfterCrash(options.filename), client).pipe(
         Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error)))

@@ -33,6 +33,9 @@ export const steps: Steps = {
   "0008_approvals": approvals
 }
 
+/** The newest schema that this release knows. */
+export const newest = Math.max(...Object.keys(steps).map((name) => Number.parseInt(name, 10)))
+
 // The table in which the applied steps are recorded.
 const table = "schema_migrations"
 

@@ -9,8 +9,14 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Own from "../../src/Own.ts"
 import * as Backup from "../../src/storage/Backup.ts"
+import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import type { DatabaseUnusable, SchemaTooNew } from "../../src/storage/StorageError.ts"
 import * as Check from "./Check.ts"
+import * as Database from "./Database.ts"
 import * as Leftovers from "./Leftovers.ts"
+import * as Lost from "./Lost.ts"
+import * as ReadOnly from "./ReadOnly.ts"
+import * as Recognised from "./Recognised.ts"
 import * as Sha256 from "./Sha256.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
@@ -32,6 +38,24 @@ export const backup = Effect.fn("Verify.backup")(function* (
     problems.push(...checked.problems, ...differences(manifest, checked))
   }
   return problems.length === 0 ? manifest : yield* new Backup.BackupDamaged({ path: source, problems })
+})
+
+/**
+ * What to open for reading the database of a data directory. Fails where the daemon would refuse it: where it was lost, is
+ * another program's, or newer than this release. Whether it is damaged shows when it is read whole.
+ */
+export const recognised = Effect.fn("Verify.recognised")(function* (
+  directory: DataDirectory["Service"]
+): Effect.fn.Return<string, Backup.BackupFailed | DatabaseUnusable | SchemaTooNew, FileSystem.FileSystem> {
+  const path = directory.file(Database.fileName)
+  const files = yield* FileSystem.FileSystem
+  yield* Lost.refuse(directory, Database.fileName)
+  if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
+    return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
+  }
+  const name = yield* ReadOnly.nameOf(path)
+  yield* Effect.catchTag(opened(name, true, Recognised.check(path)), "SqlError", () => Effect.void)
+  return name
 })
 
 /** Uses a database file for a moment. */

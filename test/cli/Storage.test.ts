@@ -4,8 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
+import * as Layer from "effect/Layer"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as FakeOpenAi from "../model/FakeOpenAi.ts"
+import * as DiskRig from "../rigs/DiskRig.ts"
 import * as Program from "./Program.ts"
 
 const beginsAndHangs = FakeOpenAi.stream(FakeOpenAi.delta({ content: "It is" }), FakeOpenAi.hang)
@@ -70,6 +73,44 @@ describe("the commands for what is stored", () => {
         assert.include(answered, "what is 6*7?")
         assert.include((yield* Program.run(other, ["held"])).stdout, "Nothing is held.")
         yield* end(second, "SIGTERM")
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
+
+  it.live(
+    "call no database sound that the daemon refuses, and back none up",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const write = (sql: string) => (file: string) =>
+          Effect.sync(() => {
+            const database = new DatabaseSync(file)
+            database.exec(sql)
+            database.close()
+          })
+        const newer = write("INSERT INTO schema_migrations (migration_id, name) VALUES (9000, 'future')")
+        for (const [name, spoil, words] of [
+          ["emptied", (file: string) => files.truncate(file, 0), "it is empty, and there was a database here before"],
+          ["lost", (file: string) => files.remove(file), "it is not there, and there was a database here before"],
+          [
+            "foreign",
+            (file: string) => Effect.andThen(files.remove(file), write("CREATE TABLE songs (title)")(file)),
+            "it is a database of another program"
+          ],
+          ["newer", newer, "has schema version 9000"]
+        ] as const) {
+          const at = { home, data: join(home, name) }
+          yield* files.makeDirectory(at.data)
+          yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(at.data)))
+          yield* spoil(join(at.data, "troupe.db"))
+          for (const command of [["verify"], ["backup", "saved"], []]) {
+            const refused = yield* Program.run(at, command)
+            assert.deepStrictEqual([refused.code, refused.stdout], [5, ""], `${name}: ${refused.stderr}`)
+            assert.include(refused.stderr, words, name)
+          }
+          assert.notInclude((yield* files.readDirectory(home)).join(), "saved", name)
+        }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000
   )

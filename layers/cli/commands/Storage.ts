@@ -16,7 +16,6 @@ import * as BackupLive from "../../storage/Backup.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
 import * as Database from "../../storage/Database.ts"
 import * as DiskUsage from "../../storage/DiskUsage.ts"
-import * as ReadOnly from "../../storage/ReadOnly.ts"
 import * as Restore from "../../storage/Restore.ts"
 import * as Verify from "../../storage/Verify.ts"
 import * as OutputLive from "../Output.ts"
@@ -42,12 +41,9 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
       const manifest = yield* Verify.backup(flags.source)
       return yield* tell(flags.json, manifest, Transcript.verified(flags.source, manifest.tables))
     }
-    const path = (yield* DataDirectory).file(Database.fileName)
-    const files = yield* FileSystem.FileSystem
-    if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
-      return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
-    }
-    const { problems, schemaVersion, tables } = yield* Verify.database(yield* ReadOnly.nameOf(path), true)
+    const directory = yield* DataDirectory
+    const path = directory.file(Database.fileName)
+    const { problems, schemaVersion, tables } = yield* Verify.database(yield* Verify.recognised(directory), true)
     if (problems.length > 0) return yield* new Backup.BackupDamaged({ path, problems })
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
