@@ -36,6 +36,7 @@ export const make: Effect.Effect<{ readonly look: Effect.Effect<void> }, never, 
       const saved = Lost.savedAs(sqlite.path, stamp)
       const saving = Lost.savingAs(sqlite.path)
       const kept = yield* PrivateFile.prepare(saving).pipe(
+        Effect.provideService(FileSystem.FileSystem, files),
         Effect.andThen(sqlite.saveOpen(saving)),
         Effect.andThen(files.rename(saving, saved)),
         Effect.tapError(() => Effect.ignore(files.remove(saving))),

@@ -83,9 +83,11 @@ const makeReady = Effect.fnUntraced(function* (
   const { held, problems } = yield* Verify.opened(staged, false, work).pipe(
     Effect.catchTag("SqlError", (error) => {
       const disk = Unusable.diskOf(error)
-      return disk === undefined
-        ? Effect.fail(new Backup.BackupFailed({ path: staged, reason: error.message }))
-        : Effect.fail(diskUnusable(directory.path, disk))
+      return Effect.fail(
+        disk === undefined
+          ? new Backup.BackupFailed({ path: staged, reason: error.message })
+          : diskUnusable(directory.path, disk)
+      )
     })
   )
   return problems.length === 0 ? held : yield* new Backup.BackupDamaged({ path: staged, problems })
