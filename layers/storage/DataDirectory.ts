@@ -7,6 +7,7 @@
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -16,10 +17,11 @@ import type * as PlatformError from "effect/PlatformError"
 import { ClientSettings } from "../../src/config/ClientSettings.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import { Settings } from "../../src/config/Settings.ts"
-import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { DataDirectory, lockName } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import type { DataDirectoryInUse } from "../../src/storage/StorageError.ts"
 import { DataDirectoryUnusable } from "../../src/storage/StorageError.ts"
+import * as NodeFiles from "../file/NodeFiles.ts"
 import * as Directories from "./Directories.ts"
 import * as Unusable from "./Unusable.ts"
 
@@ -45,12 +47,15 @@ export const layerLocked: Layer.Layer<
   )
 )
 
-/** The same for a command that needs nothing else of the settings. */
+/**
+ * The same for a command that needs nothing else of the settings. Where it puts no other database into the directory, what was
+ * made in order to hold it goes again.
+ */
 export const layerLockedByCommand: Layer.Layer<
   DataDirectory | HeldLock,
   DataDirectoryInUse | DataDirectoryUnusable,
   ClientSettings | Platform
-> = Layer.effectContext(Effect.suspend(() => Effect.flatMap(ClientSettings, hold)))
+> = Layer.effectContext(Effect.suspend(() => Effect.flatMap(ClientSettings, holdForNow)))
 
 // Loaded when it is needed: the clients of a daemon read the directory and open no database.
 const lock = Effect.promise(() => import("./DirectoryLock.ts"))
@@ -86,6 +91,33 @@ const hold = Effect.fnUntraced(function* ({ storage }: Chosen) {
   const directory = DataDirectory.of({ path, file: (name) => paths.join(path, name) })
   const { acquire } = yield* lock
   return Context.make(HeldLock, yield* acquire(directory)).pipe(Context.add(DataDirectory, directory))
+})
+
+const holdForNow = Effect.fnUntraced(function* (chosen: Chosen) {
+  const files = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const path = yield* locate(chosen.storage.data_dir)
+  const isThere = (file: string) => Effect.orElseSucceed(files.exists(file), () => true)
+  const database = Effect.map(
+    Effect.option(files.stat(paths.join(path, "troupe.db"))),
+    Option.map(({ ino }) => ino)
+  )
+  const missing: Array<string> = []
+  for (let folder = path; !(yield* isThere(folder)); folder = paths.dirname(folder)) missing.push(folder)
+  // Of a folder, only an empty one is removed. The last finalizer: the lock is closed by then.
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.forEach(missing, NodeFiles.removeFolder, { discard: true })))
+  const lockFile = paths.join(path, lockName)
+  if (yield* isThere(lockFile)) return yield* hold(chosen)
+  const before = yield* database
+  const removeLock = Effect.ignore(files.remove(lockFile))
+  const held = yield* Effect.tapError(hold(chosen), (error) =>
+    error._tag === "DataDirectoryInUse" ? Effect.void : removeLock
+  )
+  // While it is held: the next holder makes its own.
+  yield* Effect.addFinalizer(() =>
+    Effect.flatMap(database, (now) => (Equal.equals(before, now) ? removeLock : Effect.void))
+  )
+  return held
 })
 
 const unusable = (path: string, reason: string) => (error: PlatformError.PlatformError) =>

@@ -20,6 +20,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { lockName } from "../../src/storage/DataDirectory.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { HeldLock } from "../../src/storage/HeldLock.ts"
 import { DataDirectoryInUse, DataDirectoryUnusable, diskUnusable } from "../../src/storage/StorageError.ts"
@@ -91,8 +92,6 @@ const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
     )
   )
 })
-
-const lockName = "lock.db"
 
 const unusableLock = (path: string, error: SqlError): DataDirectoryUnusable => {
   const trouble = Unusable.diskOf(error)

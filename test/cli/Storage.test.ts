@@ -114,4 +114,30 @@ describe("the commands for what is stored", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000
   )
+
+  it.live(
+    "make nothing where they only look, or where they fail",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const { home } = yield* Program.place
+        const at = { home, data: join(home, "data") }
+        yield* files.makeDirectory(at.data)
+        yield* Effect.provide(Effect.void, Layer.fresh(DiskRig.store(at.data)))
+        assert.strictEqual((yield* Program.run(at, ["backup", "saved"])).code, 0)
+        const empty = join(home, "empty")
+        yield* files.makeDirectory(empty)
+        for (const data of [join(home, "a/b/c"), empty]) {
+          const dry = yield* Program.run({ home, data }, ["restore", "saved", "--dry-run"])
+          assert.strictEqual(dry.code, 0, dry.stderr)
+          assert.strictEqual((yield* Program.run({ home, data }, ["restore", "nothing"])).code, 1)
+        }
+        assert.isFalse(yield* files.exists(join(home, "a")))
+        assert.deepStrictEqual(yield* files.readDirectory(empty), [])
+        const into = { home, data: join(home, "a/b/c") }
+        assert.strictEqual((yield* Program.run(into, ["restore", "saved"])).code, 0)
+        assert.includeMembers(yield* files.readDirectory(into.data), ["lock.db", "troupe.db"])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
+  )
 })
