@@ -1,8 +1,8 @@
 /**
  * Running the program as a process: signals, exit codes, and readers that go away.
  *
- * The first SIGINT or SIGTERM asks for a clean end, the second ends at once. A clean end that takes longer than its grace
- * is cut off: what is on disk is what the next start goes on with. Exit codes: `src/cli/CommandFailed.ts`.
+ * The first SIGINT, SIGTERM or SIGHUP asks for a clean end; a SIGINT or SIGTERM after it ends at once. A clean end that takes
+ * longer than its grace is cut off: what is on disk is what the next start goes on with. Exit codes: `src/cli/CommandFailed.ts`.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -58,8 +58,10 @@ export const run = <E>(program: Effect.Effect<void, E, MainControl>): void => {
 const runMain = (state: State) =>
   Runtime.makeRunMain(({ fiber, teardown }) => {
     const stop = () => fiber.interruptUnsafe(fiber.id)
-    const onSignal = () => {
+    const onSignal = (signal: NodeJS.Signals) => {
       state.signals++
+      // A terminal that closes sends it twice, by itself and by its shell: nobody asks for haste with that.
+      if (state.signals > 1 && signal === "SIGHUP") return
       if (state.signals > 1) process.exit(exitCodes.interrupted)
       stop()
       if (state.grace !== undefined) setTimeout(cutOff, Duration.toMillis(Duration.sum(state.grace, closing)))
@@ -76,6 +78,7 @@ const runMain = (state: State) =>
       if (!state.yielded) onSignal()
     })
     process.on("SIGTERM", onSignal)
+    process.on("SIGHUP", onSignal)
     process.stdout.on("error", onClosed)
     process.stderr.on("error", () => {})
     // One turn of the loop later, since a failure to write the last line is told after the line.
