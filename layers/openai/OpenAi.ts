@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { Agents } from "../../src/agent/Agents.ts"
 import type { Asked } from "../../src/openai/Asked.ts"
 import * as ChatCompletions from "../../src/openai/ChatCompletions.ts"
+import * as HeaderText from "../../src/openai/HeaderText.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import type { Reply } from "../../src/conversation/Reply.ts"
 import * as ResponseId from "../../src/openai/ResponseId.ts"
@@ -114,19 +115,23 @@ const placed = Effect.fnUntraced(function* (asked: Asked) {
   if (asked.place._tag === "After") {
     return yield* Problem.invalid("X-Troupe-Thread", "X-Troupe-Thread: Expected it or previous_response_id, not both.")
   }
-  const named: Asked = { ...asked, place: { _tag: "Named", name, param: "X-Troupe-Thread" } }
+  const spelt = HeaderText.toName(name)
+  if (spelt._tag === "None") {
+    return yield* Problem.invalid(
+      "X-Troupe-Thread",
+      "X-Troupe-Thread: Expected the name of a thread in ASCII, with percent-encoding for % and for everything else, such as gr%C3%B6%C3%9Fe."
+    )
+  }
+  const named: Asked = { ...asked, place: { _tag: "Named", name: spelt.value, param: "X-Troupe-Thread" } }
   return named
 })
 
 /** What the client may want to know and the protocol has no place for. */
-const noted = ({ ignored }: Asked, { key, threadId }: Asking.Accepted) => {
-  const name = Threads.partsOfKey(key).chat
-  return {
-    "x-troupe-thread-id": threadId,
-    ...(/^[\x21-\x7e]+$/.test(name) ? { "x-troupe-thread": name } : {}),
-    ...(ignored.length === 0 ? {} : { "x-troupe-ignored": ignored.slice(0, 40).join(", ") })
-  }
-}
+const noted = ({ ignored }: Asked, { key, threadId }: Asking.Accepted) => ({
+  "x-troupe-thread-id": threadId,
+  "x-troupe-thread": HeaderText.ofName(Threads.partsOfKey(key).chat),
+  ...(ignored.length === 0 ? {} : { "x-troupe-ignored": HeaderText.ofList(ignored) })
+})
 
 const chat: Respond = (turn) => {
   const { accepted, asked, created } = turn

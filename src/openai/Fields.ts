@@ -53,9 +53,7 @@ export const decode = <S extends Schema.Constraint & { readonly DecodingServices
 export const unread = (input: unknown, read: ReadonlySet<string>): ReadonlyArray<string> =>
   Predicate.isObject(input)
     ? Object.entries(input)
-        .filter(
-          ([name, value]) => value !== null && value !== undefined && !read.has(name) && /^[a-z_]{1,40}$/.test(name)
-        )
+        .filter(([name, value]) => value !== null && value !== undefined && !read.has(name))
         .map(([name]) => name)
     : []
 

@@ -155,6 +155,33 @@ describe("a conversation that is sent whole each time", () => {
 })
 
 describe("a conversation with a name", () => {
+  it.live("is told in a header whatever its name is, and goes on under what that header said", () =>
+    Effect.gen(function* () {
+      for (const name of ["größe", "会話", "50%", "%41", "a:b/c", "👋"]) {
+        const first = yield* chat([user("one")], { metadata: { troupe_thread: name } })
+        const header = first.header("x-troupe-thread") ?? ""
+        assert.match(header, /^[\x21-\x7e]+$/, name)
+        const second = yield* chat([user("two")], {}, { "x-troupe-thread": header })
+        assert.strictEqual(second.status, 200, second.body)
+        assert.strictEqual(second.header("x-troupe-thread-id"), first.header("x-troupe-thread-id"), name)
+        assert.strictEqual(second.header("x-troupe-thread"), header)
+      }
+      assert.strictEqual((yield* keys).length, 6)
+      assert.include(yield* keys, "openai:größe")
+    }).pipe(Effect.provide(counting))
+  )
+
+  it.live("is told of every field without effect, in a header of bounded length", () =>
+    Effect.gen(function* () {
+      const few = yield* chat([user("one")], { größe: 1, "a, b": 2, topK2: 3 })
+      assert.strictEqual(few.header("x-troupe-ignored"), "gr%C3%B6%C3%9Fe, a%2C%20b, topK2")
+      const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`${"ö".repeat(60)}${index}`, 1]))
+      const bounded = (yield* chat([user("one")], { ...many, "\ud800": 1 })).header("x-troupe-ignored") ?? ""
+      assert.isBelow(bounded.length, 5000)
+      assert.isAbove(bounded.length, 1000)
+    }).pipe(Effect.provide(counting))
+  )
+
   it.live("is the thread of that name, by header, by metadata and by conversation", () =>
     Effect.gen(function* () {
       const first = yield* chat([user("one")], {}, { "x-troupe-thread": "desk" })
@@ -175,7 +202,7 @@ describe("a conversation with a name", () => {
         "assistant: answer 4",
         "user: five"
       ])
-      for (const name of ["two words", "x".repeat(201)]) {
+      for (const name of ["two words", "two%20words", "x".repeat(201), "100%", "%ff", "gr\u00f6\u00dfe"]) {
         const refused = yield* chat([user("one")], {}, { "x-troupe-thread": name })
         assert.deepInclude([refused.status, refused.json.error.param], "X-Troupe-Thread")
         assert.strictEqual(refused.status, 400)
