@@ -1,6 +1,8 @@
 /** How many turns run at once in this process, and whose turn it is when more want to. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
@@ -17,8 +19,13 @@ export class TurnSlots extends Context.Service<
      * one cannot starve the others. A turn that waits for a person (`PersonWait`) gives its place away, and waits for one again.
      */
     readonly use: <A, E, R>(thread: Threads.Thread, turn: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** From now on no turn is let in, and those that wait are interrupted: the process is about to end. */
+    /**
+     * From now on no turn is let in, and those that wait are interrupted: the process is about to end. Those at work have
+     * `[runtime].shutdown_grace_seconds` from the first call on, and are then left where they are.
+     */
     readonly close: Effect.Effect<void>
+    /** Waits until no turn is at work. */
+    readonly idle: Effect.Effect<void>
   }
 >()("troupe/conversation/TurnSlots") {}
 
@@ -27,7 +34,34 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { runtime } = yield* Settings.Settings
     const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: runtime.max_concurrent_turns })
+    const scope = yield* Effect.scope
+    const atWork = new Set<Fiber.Fiber<unknown, unknown>>()
+    const idle = Latch.makeUnsafe(true)
     let closed = false
+
+    const begin = (fiber: Fiber.Fiber<unknown, unknown>) => {
+      atWork.add(fiber)
+      idle.closeUnsafe()
+    }
+    const end = (fiber: Fiber.Fiber<unknown, unknown>) => {
+      atWork.delete(fiber)
+      if (atWork.size === 0) idle.openUnsafe()
+    }
+    const noted = <A, E, R>(turn: Effect.Effect<A, E, R>) =>
+      Effect.withFiber((fiber) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => begin(fiber)),
+          () => turn,
+          () => Effect.sync(() => end(fiber))
+        )
+      )
+
+    const leaveAll = Effect.suspend(() => Fiber.interruptAll([...atWork]))
+    const close = Effect.suspend(() => {
+      if (closed) return Effect.void
+      closed = true
+      return Effect.asVoid(Effect.forkIn(Effect.delay(leaveAll, runtime.shutdown_grace_seconds), scope))
+    })
 
     /** The place of one turn. */
     const placeOf = (thread: Threads.Thread) => {
@@ -68,13 +102,12 @@ export const layer = Layer.effect(
         Effect.suspend(() => {
           const { during, enter, leave } = placeOf(thread)
           return Effect.ensuring(
-            Effect.andThen(enter(Effect.interrupt), Effect.provideService(turn, PersonWait, { during })),
+            Effect.andThen(enter(Effect.interrupt), Effect.provideService(noted(turn), PersonWait, { during })),
             leave
           )
         }),
-      close: Effect.sync(() => {
-        closed = true
-      })
+      close,
+      idle: idle.await
     })
   })
 )

@@ -12,12 +12,18 @@ import * as Reply from "../../src/conversation/Reply.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import type { Accepted } from "./Asking.ts"
 import * as Asking from "./Asking.ts"
+import * as Departure from "./Departure.ts"
 
 export type Replies = Stream.Stream<Reply.Reply, Problem.Problem>
 
 export const make = Effect.gen(function* () {
   const conversations = yield* Conversations
   const threads = yield* Threads.Threads
+  const departure = yield* Departure.Departure
+
+  // What is on disk decides: who follows may not have heard of it yet.
+  const hasBegun = ({ messageId }: Accepted) =>
+    Effect.map(Effect.orDie(threads.receipt(messageId)), ({ state }) => state !== "accepted")
 
   const isOver = Effect.fnUntraced(function* ({ messageId }: Accepted, { item, reply }: Seen) {
     const outcome = yield* Outcome.after(item, reply, Effect.orDie(threads.receipt(messageId)))
@@ -43,7 +49,8 @@ export const make = Effect.gen(function* () {
       }),
       Stream.takeUntilEffect((seen) => isOver(accepted, seen)),
       Stream.map(({ reply }) => reply),
-      Stream.changes
+      Stream.changes,
+      (answer) => departure.until(answer, hasBegun(accepted))
     )
     const left = (exit: Exit.Exit<unknown, unknown>) =>
       stopWhenLeft && last.turnId !== undefined && last.ended === undefined && isAbort(exit)

@@ -19,6 +19,7 @@ import * as ResponseId from "../../src/openai/ResponseId.ts"
 import * as Responses from "../../src/openai/Responses.ts"
 import * as Threads from "../../src/thread/Threads.ts"
 import * as Asking from "./Asking.ts"
+import * as Departure from "./Departure.ts"
 import * as Following from "./Following.ts"
 import * as Http from "./Http.ts"
 import * as StoredResponses from "./StoredResponses.ts"
@@ -28,12 +29,14 @@ const make = Effect.gen(function* () {
   const agents = yield* Agents
   const ask = yield* Asking.make
   const follow = yield* Following.make
+  const { admit } = yield* Departure.Departure
 
   /** Reads a request, accepts it, and answers with what `respond` makes of its turn. */
   const route = (read: (body: unknown) => Effect.Effect<Asked, Problem.Problem>, respond: Respond) =>
     Http.answering(
       Effect.gen(function* () {
         const asked = yield* placed(yield* read(yield* Http.body))
+        yield* admit
         const accepted = yield* ask(asked, {
           idempotencyKey: yield* Http.header("idempotency-key"),
           sentBefore: Number(yield* Http.header("x-stainless-retry-count")) > 0

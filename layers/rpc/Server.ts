@@ -16,6 +16,7 @@ import * as Http from "node:http"
 import { Settings } from "../../src/config/Settings.ts"
 import { TroupeRpcs } from "../../src/rpc/TroupeRpcs.ts"
 import * as Wire from "../../src/rpc/Wire.ts"
+import * as Departure from "../openai/Departure.ts"
 import * as OpenAi from "../openai/OpenAi.ts"
 import * as Answers from "./Answers.ts"
 import * as Authentication from "./Authentication.ts"
@@ -77,12 +78,15 @@ export const layerListening = (options: { readonly port?: number | undefined } =
 const keepAliveTimeout = 75_000
 
 /** All routes, on the server that listens. */
-export const layer = HttpRouter.serve(
+const routes = HttpRouter.serve(
   Layer.suspend(() => Layer.mergeAll(rpc, Health.layer, Metrics.layer, OpenAi.layer)).pipe(
     Layer.provideMerge(Gate.layer)
   ),
   { disableLogger: true, disableListenLog: true }
 )
+
+/** The routes, and what their clients are told when the process ends. */
+export const layer = Departure.farewell.pipe(Layer.provideMerge(routes), Layer.provide(Departure.layer))
 
 const rpc = Layer.effectDiscard(
   Effect.gen(function* () {

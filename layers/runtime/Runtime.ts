@@ -77,7 +77,8 @@ export const conversations = Conversations.layer.pipe(
   Layer.provide(Sweep.layer),
   Layer.provide(ConversationActor.layer),
   Layer.provide(TurnRunner.layer),
-  Layer.provide([TurnSlots.layer, SystemPrompt.layer]),
+  Layer.provide(SystemPrompt.layer),
+  Layer.provideMerge(TurnSlots.layer),
   Layer.provideMerge(
     Layer.mergeAll(SingleProcess.layer, Layer.provide(Deliveries.layer, FormatRepair.layer), PolicyPatterns.layer)
   )

@@ -25,9 +25,7 @@ export const ofList = (names: ReadonlyArray<string>): string => {
 
 /** The name that a header spells; none where it spells no text. */
 export const toName = (header: string): Option.Option<string> =>
-  /^[\x20-\x7e]*$/.test(header)
-    ? Result.getSuccess(Result.try(() => decodeURIComponent(header)))
-    : Option.none()
+  /^[\x20-\x7e]*$/.test(header) ? Result.getSuccess(Result.try(() => decodeURIComponent(header))) : Option.none()
 
 const encoded = (text: string, strange: RegExp): string =>
   text.toWellFormed().replaceAll(strange, (piece) => encodeURIComponent(piece))

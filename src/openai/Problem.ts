@@ -53,6 +53,23 @@ export const unavailable: Problem = new Problem({
   retry: false
 })
 
+const leaving = (what: string): Problem =>
+  new Problem({
+    status: 503,
+    type: "server_error",
+    detail: `The daemon is going away. ${what}`,
+    code: "going_away",
+    param: null,
+    // The libraries that follow this say that they send it again, and so get the turn of the first time.
+    retry: true
+  })
+
+/** The process ends before the turn did, which goes on in the next one. */
+export const goingAway: Problem = leaving("What was accepted is kept and will be answered.")
+
+/** The process is about to end; nothing was accepted. */
+export const closing: Problem = leaving("Nothing was accepted: try again.")
+
 /** The disk is full or fails; nothing was accepted. */
 export const storage = ({ message }: StorageUnavailable): Problem =>
   new Problem({

@@ -4,6 +4,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as ChannelsLive from "../../layers/channel/Channels.ts"
+import * as TurnSlots from "../../layers/conversation/TurnSlots.ts"
 import * as Address from "../../layers/rpc/Address.ts"
 import * as Server from "../../layers/rpc/Server.ts"
 import { Agents } from "../../src/agent/Agents.ts"
@@ -40,6 +41,7 @@ export const layer = (
     Layer.provide(surroundings),
     Layer.provide(Layer.succeed(AccessToken, { token: options.token ?? token })),
     Layer.provide(KnownSecrets.layer()),
+    Layer.provide(TurnSlots.layer),
     Layer.provideMerge(Settings.layer(options.settings ?? {}))
   )
 
