@@ -1,13 +1,13 @@
 /** Bodies, problems and streams of events, as HTTP has them. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Ids from "../../src/Ids.ts"
+import * as JsonDepth from "../../src/JsonDepth.ts"
 import * as Problem from "../../src/openai/Problem.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
 import * as Utf8 from "../Utf8.ts"
@@ -23,26 +23,18 @@ export const body = Effect.gen(function* () {
   const text = yield* Effect.mapError(Utf8.decode(new Uint8Array(bytes)), () =>
     Problem.invalid(null, "The body is not UTF-8. Expected JSON in UTF-8.", "invalid_json")
   )
-  const value = yield* Effect.mapError(parse(text), () =>
+  // Parsing would take its time and memory in one step.
+  if (JsonDepth.exceeds(text)) {
+    return yield* Problem.invalid(
+      null,
+      `The body is nested too deeply. Expected at most ${JsonDepth.deepest} levels of objects and lists.`,
+      "invalid_json"
+    )
+  }
+  return yield* Effect.mapError(parse(text), () =>
     Problem.invalid(null, "The body is not JSON. Expected one JSON object.", "invalid_json")
   )
-  if (isDeep(value)) {
-    return yield* Problem.invalid(null, `The body is nested too deeply. Expected at most ${deepest} levels.`)
-  }
-  return value
 })
-
-/** Levels of a body. What judges its fields goes down as deep as they do. */
-const deepest = 64
-
-const isDeep = (body: unknown): boolean => {
-  let level: ReadonlyArray<object> = Predicate.isObjectOrArray(body) ? [body] : []
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > deepest) return true
-    level = level.flatMap((value) => Object.values(value).filter(Predicate.isObjectOrArray))
-  }
-  return false
-}
 
 const parse = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 

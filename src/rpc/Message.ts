@@ -2,6 +2,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as JsonDepth from "../JsonDepth.ts"
 
 const Id = Schema.Union([Schema.String.check(Schema.isMaxLength(200)), Schema.Int])
 
@@ -30,6 +31,9 @@ export const isMalformed = Schema.is(Malformed)
 
 /** The message that a line holds. Nothing of a line is repeated in what is said of it. */
 export const read = (line: string): unknown => {
+  if (JsonDepth.exceeds(line)) {
+    return malformed(`is nested too deeply. Expected at most ${JsonDepth.deepest} levels of objects and lists.`)
+  }
   const value = Option.getOrUndefined(parse(line))
   if (value === undefined) return malformed("is no JSON.")
   if (isMessage(value)) return value

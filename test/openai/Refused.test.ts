@@ -182,8 +182,11 @@ describe("what is refused", () => {
             }
           }
         }
-        const deep = `{"model":"troupe","messages":[],"metadata":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
-        assert.include((yield* send("/v1/chat/completions", deep)).json.error.message, "nested too deeply")
+        const deep = `{"model":"troupe","messages":[],"metadata":${"[".repeat(4_000_000)}${"]".repeat(4_000_000)}}`
+        assert.include(
+          (yield* send("/v1/chat/completions", deep)).json.error.message,
+          "nested too deeply. Expected at most 64"
+        )
       }).pipe(Effect.provide(counting)),
     60_000
   )
