@@ -54,6 +54,9 @@ const make = Effect.gen(function* () {
     ([row]) => row ?? { threads: 0, replies: 0 }
   )
 
+  const holds = (threadId: Ids.ThreadId) =>
+    Effect.map(sql`SELECT 1 FROM threads WHERE id = ${threadId} AND held = 1`, (rows) => rows.length > 0)
+
   const resume = Effect.gen(function* () {
     yield* sql`UPDATE outbox SET held = 0 WHERE held = 1`
     yield* sql`UPDATE threads SET held = 0 WHERE held = 1`
@@ -101,6 +104,7 @@ const make = Effect.gen(function* () {
   return Held.Held.of({
     list: Defects.orDefect(list).pipe(Effect.withSpan("Held.list")),
     count: Defects.orDefect(count),
+    holds: (threadId) => Defects.orDefect(holds(threadId)),
     release: Effect.fn("Held.release")((how: Held.Release) =>
       Defects.orUnavailable(sql.withTransaction(Effect.tap(count, () => (how === "resume" ? resume : drop))))
     )

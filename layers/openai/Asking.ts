@@ -15,6 +15,7 @@ import { Agents } from "../../src/agent/Agents.ts"
 import * as Attachment from "../../src/attachment/Attachment.ts"
 import { Settings } from "../../src/config/Settings.ts"
 import { Conversations } from "../../src/conversation/Conversations.ts"
+import * as Held from "../../src/conversation/Held.ts"
 import * as Ids from "../../src/Ids.ts"
 import type { Asked } from "../../src/openai/Asked.ts"
 import * as Problem from "../../src/openai/Problem.ts"
@@ -63,6 +64,7 @@ export const make = Effect.gen(function* () {
   const threads = yield* Threads.Threads
   const requests = yield* Requests.Requests
   const agents = yield* Agents
+  const held = yield* Held.Held
   const settings = yield* Settings
   const { runtime } = settings
   // Two requests that go on from the same place must not both find its thread at rest.
@@ -209,16 +211,23 @@ export const make = Effect.gen(function* () {
     return accepted
   })
 
+  /** The protocol knows no waiting for a person who decides: nothing more is accepted there, and nobody left waiting. */
+  const notHeld = Effect.fnUntraced(function* (threadId: Ids.ThreadId) {
+    if (yield* held.holds(threadId)) return yield* Problem.conflict(null, Held.why, "thread_held")
+  })
+
   const accept = Effect.fnUntraced(function* (asked: Asked, how: How) {
     const digest = digestOf(asked)
     const { idempotencyKey } = how
     const externalId = idempotencyKey === undefined ? yield* Ids.makeMessageId : `key:${Fingerprint.of(idempotencyKey)}`
     const before = yield* earlier(digest, how, externalId)
     if (before !== undefined) {
+      yield* notHeld(before.threadId)
       const { key } = yield* Effect.orDie(threads.get(before.threadId))
       return yield* acceptedAs(before, key, false)
     }
     const target = yield* targetOf(asked)
+    if (target.thread !== undefined) yield* notHeld(target.thread.id)
     const { messageId, seq, threadId } = yield* conversations.acceptQuietly({
       thread: target.key,
       channel,

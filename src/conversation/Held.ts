@@ -52,6 +52,10 @@ export type HeldItems = typeof HeldItems.Type
 
 export const listed = 1000
 
+/** Why a thread does not answer, for whoever writes to it. */
+export const why =
+  "The thread is held back: this is a restored copy, and the thread was owed something when the backup was made. `troupe held` shows what is held, and `troupe held --release` or `--drop` decides about it."
+
 export const HeldCount = Schema.Struct({ threads: Schema.Int, replies: Schema.Int })
 export type HeldCount = typeof HeldCount.Type
 
@@ -67,6 +71,8 @@ export class Held extends Context.Service<
   {
     readonly list: Effect.Effect<HeldItems>
     readonly count: Effect.Effect<HeldCount>
+    /** Whether the thread is held; one that does not exist is not. */
+    readonly holds: (threadId: Ids.ThreadId) => Effect.Effect<boolean>
     /** Lets everything go that is held, in one of the two ways; gives how much it was. */
     readonly release: (how: Release) => Effect.Effect<HeldCount, StorageUnavailable>
   }

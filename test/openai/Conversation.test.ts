@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { Conversations } from "../../src/conversation/Conversations.ts"
@@ -155,6 +156,30 @@ describe("a conversation that is sent whole each time", () => {
 })
 
 describe("a conversation with a name", () => {
+  it.live("of a restored copy that is held back is an error that says who decides, and nothing is accepted", () =>
+    Effect.gen(function* () {
+      const named = { "x-troupe-thread": "desk" }
+      yield* chat([user("one")], {}, { ...named, "idempotency-key": "first" })
+      const sql = yield* SqlClient.SqlClient
+      const messages = sql`SELECT id FROM inbox`
+      yield* sql`UPDATE threads SET held = 1`
+      const before = yield* messages
+      const refused = [
+        yield* chat([user("two")], {}, named),
+        yield* chat([user("two")], { stream: true }, named),
+        yield* respond({ input: "two", conversation: "desk" }),
+        yield* chat([user("one")], {}, { ...named, "idempotency-key": "first" })
+      ]
+      for (const { json, status } of refused) {
+        assert.deepStrictEqual([status, json.error.code], [409, "thread_held"])
+        assert.include(json.error.message, "`troupe held`")
+      }
+      assert.strictEqual((yield* messages).length, before.length)
+      yield* sql`UPDATE threads SET held = 0`
+      assert.strictEqual((yield* chat([user("two")], {}, named)).status, 200)
+    }).pipe(Effect.provide(counting))
+  )
+
   it.live("is told in a header whatever its name is, and goes on under what that header said", () =>
     Effect.gen(function* () {
       for (const name of ["größe", "会話", "50%", "%41", "a:b/c", "👋"]) {

@@ -10,12 +10,14 @@ import { CommandFailed, exitCodes, unavailable } from "../../../src/cli/CommandF
 import { Output } from "../../../src/cli/Output.ts"
 import * as Plain from "../../../src/cli/Plain.ts"
 import * as Transcript from "../../../src/cli/Transcript.ts"
+import * as Held from "../../../src/conversation/Held.ts"
 import * as Outcome from "../../../src/conversation/Outcome.ts"
 import type { Encoded } from "../../../src/attachment/Attachment.ts"
 import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Monotonic from "../../../src/Monotonic.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
+import * as Holding from "./Holding.ts"
 import * as Questions from "./Questions.ts"
 
 export interface Options {
@@ -125,9 +127,10 @@ const tooLong = Effect.fnUntraced(function* (
   { timeoutSeconds }: Options
 ) {
   const left = (seconds: number) => Effect.map(Monotonic.millis, (now) => began + seconds * 1000 - now)
-  yield* timeoutSeconds === undefined
+  const { threadId } = yield* timeoutSeconds === undefined
     ? within(Deferred.await(taken), longestSend * 1000, longestSend)
     : within(Deferred.await(taken), yield* left(timeoutSeconds), timeoutSeconds)
+  if (yield* Holding.holds(threadId)) yield* (yield* Output).err(`The message waits. ${Held.why}\n`)
   if (timeoutSeconds === undefined) return yield* Effect.never
   yield* Effect.sleep(yield* left(timeoutSeconds))
   return yield* tooLate(timeoutSeconds, thread)
