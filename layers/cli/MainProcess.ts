@@ -74,8 +74,8 @@ const runMain = (state: State) =>
         say(`Standard output cannot be written (${code}): what was printed is not complete.`)
       stop()
     }
-    process.on("SIGINT", () => {
-      if (!state.yielded) onSignal()
+    process.on("SIGINT", (signal) => {
+      if (!state.yielded) onSignal(signal)
     })
     process.on("SIGTERM", onSignal)
     process.on("SIGHUP", onSignal)
