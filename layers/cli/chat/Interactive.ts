@@ -33,13 +33,11 @@ import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../../src/client/Unreachable.ts"
 import type * as Watch from "../../../src/client/Watch.ts"
 import type { WatchItem } from "../../../src/conversation/Conversations.ts"
-import * as Held from "../../../src/conversation/Held.ts"
 import * as Ids from "../../../src/Ids.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Entry from "../../../src/thread/Entry.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
 import * as Client from "../commands/Client.ts"
-import * as Holding from "./Holding.ts"
 import * as Keys from "./Keys.ts"
 import * as Screen from "./Screen.ts"
 import { Session } from "./Session.ts"
@@ -162,12 +160,6 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
     yield* follow(thread, client.watch({ thread, from, onCut }))
   })
 
-  const tellHeld = (threadId: Ids.ThreadId) =>
-    Holding.holds(threadId).pipe(
-      Effect.provideService(TroupeClient, client),
-      Effect.flatMap((held) => (held ? print(`${style.dim(`The message waits. ${Held.why}`)}\n`) : Effect.void))
-    )
-
   /**
    * What could not be sent is not lost: it stands in the line again, unless something else does by now. It keeps its id, since
    * the daemon may have it though the answer was lost.
@@ -175,11 +167,10 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
   const send = Effect.fnUntraced(function* (typed: Outgoing.Typed) {
     const message = { thread: state.thread, ...typed }
     const watched = yield* FiberHandle.get(watching)
-    yield* Effect.suspend((): Effect.Effect<Pick<TroupeRpcs.Accepted, "duplicate" | "threadId">, Watch.SendError> =>
+    yield* Effect.suspend((): Effect.Effect<{ readonly duplicate: boolean }, Watch.SendError> =>
       watched._tag === "Some" ? client.Send(message) : sendAndFollow(message)
     ).pipe(
-      Effect.tap(({ duplicate }) => (duplicate ? print(`${style.dim(Outgoing.takenBefore)}\n`) : Effect.void)),
-      Effect.flatMap(({ threadId }) => background(tellHeld(threadId))),
+      Effect.flatMap(({ duplicate }) => (duplicate ? print(`${style.dim(Outgoing.takenBefore)}\n`) : Effect.void)),
       Effect.catch((error) =>
         tell({ _tag: "NotSent", message, why: describe(error), unsure: Unreachable.isUnsure(error) })
       )
