@@ -52,8 +52,9 @@ export const inText = (text: string): string =>
 
 /** The text up to the first name of a secret: for texts that are too broken to know where a value ends. */
 export const cutAtSecret = (text: string): string => {
-  const found = secretName.exec(text)
-  return found === null ? text : `${text.slice(0, found.index)}${found[0]} ${mask}`
+  const plain = text.normalize("NFKC")
+  const found = secretName.exec(plain)
+  return found === null ? text : `${plain.slice(0, found.index)}${found[0]} ${mask}`
 }
 
 /**
@@ -85,7 +86,8 @@ export const tail = (text: string, length: number): string => {
 
 const names =
   "token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie"
-const secretName = new RegExp(`(?:${names}|header|env|bearer)`, "i")
+/** The parts as `isSecretKey` finds them: with other signs between their letters, too. */
+const secretName = new RegExp(secretParts.map((part) => Array.from(part).join("[^\\p{L}\\p{N}]*")).join("|"), "iu")
 const assignment = new RegExp(
   `((?:${names})[\\w.-]{0,60}["']?)(\\s*[=:]\\s*(?:(?:bearer|basic|token)\\s+)?|(?<=--[\\w-]{1,80})\\s+)` +
     `("[^"]*"?|'[^']*'?|[^\\s&"',;]+)`,

@@ -99,6 +99,20 @@ describe("what people see of a call", () => {
     }
   )
 
+  it("shows nothing behind the name of a secret in arguments that cannot be read, however it is written", () => {
+    for (const name of [
+      "token",
+      "private key",
+      "Pass-Word",
+      "api.key",
+      "A P I _ K E Y",
+      "\uff34\uff2f\uff2b\uff25\uff2e"
+    ]) {
+      assert.notInclude(Display.written(`{"a": 1, "${name}": "canary", `), "canary", name)
+    }
+    assert.include(Display.written('{"a": 1, "word": "seen", '), "seen")
+  })
+
   it("shows arguments as they were written like those that were read", () => {
     const given = { path: "a b", deep: { x: 1 }, list: [1, 2], none: null }
     assert.strictEqual(
