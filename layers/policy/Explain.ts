@@ -82,21 +82,21 @@ const unknownTool = (name: string) => {
 }
 
 const parametersOf = Effect.fnUntraced(function* (tool: Tool.Any, given: string | undefined) {
-  const object = yield* Effect.fromResult(
-    Result.mapError(objectOf(tool, given), (problem) => CommandFailed.usage(`${tool.name}: ${problem}\n`))
-  )
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parameters), {
+    errors: "all",
+    onExcessProperty: "error"
+  })
+  const refused = (error: Schema.SchemaError) =>
+    CommandFailed.usage(`${tool.name} would refuse these parameters.\n${error.message}\n`)
+  if (given === undefined || /^\s*\{\s*["}]/.test(given) || tool.identifiedBy.length === 0) {
+    const object = yield* Effect.fromResult(
+      Result.mapError(Arguments.read(given ?? "{}"), (problem) => CommandFailed.usage(`${tool.name}: ${problem}\n`))
+    )
+    return yield* Effect.mapError(decode(object), refused)
+  }
+  // The first of the telling parameters that makes a whole call.
   return yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parameters), { errors: "all", onExcessProperty: "error" })(
-      object
-    ),
-    (error) => CommandFailed.usage(`${tool.name} would refuse these parameters.\n${error.message}\n`)
+    Effect.firstSuccessOf(tool.identifiedBy.map((name) => decode({ [name]: given }))),
+    refused
   )
 })
-
-const objectOf = (tool: Tool.Any, given: string | undefined): Result.Result<Arguments.JsonObject, string> => {
-  if (given === undefined) return Result.succeed({})
-  const [first] = tool.identifiedBy
-  return given.trimStart().startsWith("{") || first === undefined
-    ? Arguments.read(given)
-    : Result.succeed({ [first]: given })
-}

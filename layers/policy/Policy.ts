@@ -1,21 +1,25 @@
 /** The policy of the settings. */
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Action from "../../src/policy/Action.ts"
 import { Policy } from "../../src/policy/Policy.ts"
 import * as Rules from "../../src/policy/Rules.ts"
+import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import * as Places from "./Places.ts"
 
 /** The name that the list of settings goes by among the rules. */
 const approvalRule = "[tools.approval].require_approval"
 
-export const layer: Layer.Layer<Policy, never, Settings> = Layer.effect(
+export const layer: Layer.Layer<Policy, never, Settings | DataDirectory | FileSystem.FileSystem> = Layer.effect(
   Policy,
-  Effect.map(Settings, (settings) => {
-    const rules = rulesOf(settings)
+  Effect.gen(function* () {
+    const rules = rulesOf(yield* Settings)
+    const places = yield* Places.make
     return Policy.of({
       judge: Effect.fnUntraced(function* (asked) {
-        const actions = asked.actions.some(isShell) ? yield* read(asked.actions) : asked.actions
+        const actions = yield* read(places, asked)
         const each = rules({ ...asked, actions: actions.length === 0 ? [Action.call] : actions })
         const verdict = Rules.strictest(each)
         return verdict === undefined ? yield* Effect.die("a call without actions was judged") : { verdict, each }
@@ -53,11 +57,19 @@ const unconditional: Rules.RuleInput = {
   threads: []
 }
 
-const isShell = (action: Action.Action): boolean => action._tag === "Shell"
-
-/** The actions, with those that texts for the shell hold in their place. The parser is loaded with the first of them. */
-const read = (actions: ReadonlyArray<Action.Action>): Effect.Effect<ReadonlyArray<Action.Action>> =>
-  Effect.map(
-    Effect.promise(() => import("./ShellActions.ts")),
-    (ShellActions) => actions.flatMap((action) => (action._tag === "Shell" ? ShellActions.of(action.text) : [action]))
-  )
+/**
+ * The actions with all forms of their paths, and those that texts for the shell hold in their place. The parser is loaded with the
+ * first of these.
+ */
+const read = Effect.fnUntraced(function* (places: Places.Places, { actions, tool }: Rules.Asked) {
+  const found: Array<Action.Action> = []
+  for (const action of actions) {
+    if (action._tag !== "Shell") {
+      found.push(Places.placed(places, tool, action))
+      continue
+    }
+    const ShellActions = yield* Effect.promise(() => import("./ShellActions.ts"))
+    for (const one of ShellActions.of(action.text)) found.push(Places.placed(places, tool, one, action.cwd))
+  }
+  return found
+})

@@ -66,10 +66,20 @@ const noteErrors = (found: Found, { errors = [] }: ParsedScript): void => {
 const isDescriptor = (operator: string, target: Word): boolean =>
   operator.endsWith("&") && /^(\d+-?|-)$/.test(target.value)
 
-const readCommand = (found: Found, { args, name }: Command, depth: number): void => {
+const readCommand = (found: Found, { args, name, prefix }: Command, depth: number): void => {
+  noteHidden(
+    found,
+    prefix.flatMap((one) => (one.type === "Assignment" && one.value.type === "Word" ? [literal(one.value)] : []))
+  )
   if (name === undefined) return
   const words = [literal(name), ...args.map((word) => (word.type === "Word" ? literal(word) : word.text))]
   add(found, words, depth)
+}
+
+/** A quoted `$(…)` is a text, until something reads it as a text for the shell: arithmetic does, and `PS4`, and `eval`. */
+const noteHidden = (found: Found, words: Words): void => {
+  if (words.some((word) => word !== null && /\$\(|`/.test(word)))
+    found.unknown.add("a quoted command, which may be run later")
 }
 
 /** Lists the command, and what it runs in turn. */
@@ -77,6 +87,7 @@ const add = (found: Found, words: Words, depth: number): void => {
   if (found.commands.length >= maxCommands) return void found.unknown.add(`more than ${maxCommands} commands`)
   found.commands.push(words)
   if (words[0] === null) found.unknown.add("a program whose name is only known when it runs")
+  noteHidden(found, words)
   const runs = Wrappers.runs(words)
   if (runs === undefined) return
   for (const inner of runs.commands) {

@@ -18,6 +18,8 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 export interface Engine {
   readonly name: "native" | "wasm"
   readonly program: string
+  /** Where the ripgrep is, for people. */
+  readonly path: string
   /** Arguments before those of ripgrep. */
   readonly prefix: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
@@ -53,7 +55,7 @@ export const make = Effect.gen(function* () {
           if (version !== undefined && version >= Ripgrep.oldest) return Effect.succeed({ ...engine, version })
           const found = version === undefined ? "it is no ripgrep" : `it is version ${version}`
           return Effect.fail(
-            unavailable(`Expected ripgrep from version ${Ripgrep.oldest} on at ${engine.program}; ${found}.`)
+            unavailable(`Expected ripgrep from version ${Ripgrep.oldest} on at ${engine.path}; ${found}.`)
           )
         })
       )
@@ -80,7 +82,7 @@ export const make = Effect.gen(function* () {
     ).pipe(Effect.orElseSucceed(() => false))
 
   const native = Effect.flatMap(given === "" ? locate : Effect.succeed(paths.resolve(given)), (program) =>
-    tried({ name: "native", program, prefix: [], env: {} })
+    tried({ name: "native", program: "/bin/sh", path: program, prefix: [...bounded, program], env: {} })
   )
 
   /** Its code is unpacked once into a folder that nobody else can write to: where it looks by itself, anybody could put other code. */
@@ -97,6 +99,7 @@ export const make = Effect.gen(function* () {
     return yield* tried({
       name: "wasm",
       program: process.execPath,
+      path: rgPath,
       prefix: ["--no-warnings", rgPath],
       env: { TMPDIR: folder, TEMP: folder, TMP: folder }
     })
@@ -114,5 +117,11 @@ export const make = Effect.gen(function* () {
   /** The engine of the settings as it is here. */
   return { pick: choices[wanted] }
 })
+
+/**
+ * For `sh`: what follows, in two gigabytes of memory. An ignore file can be a link to a device that never ends, and all of it would
+ * be read. Where a shell cannot bound memory, it goes without.
+ */
+const bounded = ["-c", 'ulimit -v 2097152 2>/dev/null; exec "$@"', "sh"]
 
 const unavailable = (detail: string) => new SearchError({ reason: "unavailable", detail })

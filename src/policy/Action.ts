@@ -4,14 +4,17 @@
  */
 import * as Schema from "effect/Schema"
 
+/** Every form of the paths in an action: from the root of the files and from the top. Added where it is judged. */
+const forms = Schema.optionalKey(Schema.Array(Schema.String))
+
 /** Nothing more is known of it than its tool and its arguments. */
 const Call = Schema.TaggedStruct("Call", {})
 
 /** A program runs. `words`: the program and its arguments without quotes; null for one that is only known when it runs. */
-const Run = Schema.TaggedStruct("Run", { words: Schema.Array(Schema.NullOr(Schema.String)) })
+const Run = Schema.TaggedStruct("Run", { words: Schema.Array(Schema.NullOr(Schema.String)), forms })
 
-/** A text for the shell. It is read, and judged as what it holds. */
-const Shell = Schema.TaggedStruct("Shell", { text: Schema.String })
+/** A text for the shell, run in `cwd`. It is read, and judged as what it holds. */
+const Shell = Schema.TaggedStruct("Shell", { text: Schema.String, cwd: Schema.optionalKey(Schema.String) })
 
 /** Programs may run of which the call does not tell; `why` says what hides them. */
 const RunUnknown = Schema.TaggedStruct("RunUnknown", { why: Schema.String })
@@ -23,7 +26,12 @@ export type Access = typeof Access.Type
  * A file is touched. `path`: as the tool takes it, without `.` and `..`; null for one that is only known when it runs. `whole`: if it
  * is a folder, so is all that is below.
  */
-const File = Schema.TaggedStruct("File", { access: Access, path: Schema.NullOr(Schema.String), whole: Schema.Boolean })
+const File = Schema.TaggedStruct("File", {
+  access: Access,
+  path: Schema.NullOr(Schema.String),
+  whole: Schema.Boolean,
+  forms
+})
 
 /** A request leaves. `host`: in lower case and ASCII, an address without brackets; null when the address cannot be read. */
 const Connect = Schema.TaggedStruct("Connect", {
@@ -40,7 +48,11 @@ export const Action = Schema.Union([Call, Shell, Run, RunUnknown, File, Connect,
 export type Action = typeof Action.Type
 
 export const call: Action = { _tag: "Call" }
-export const shell = (text: string): Action => ({ _tag: "Shell", text })
+export const shell = (text: string, cwd?: string): Action => ({
+  _tag: "Shell",
+  text,
+  ...(cwd === undefined ? {} : { cwd })
+})
 export const run = (words: ReadonlyArray<string | null>): Action => ({ _tag: "Run", words })
 export const runUnknown = (why: string): Action => ({ _tag: "RunUnknown", why })
 export const file = (access: Access, path: string | null): Action => ({
@@ -69,8 +81,16 @@ export const connect = (method: string, address: string): Action => {
   }
 }
 
-/** The hosts of the addresses in a text. */
-export const hostsIn = (text: string): ReadonlyArray<string> =>
+/** What may be a host in a text: of the addresses in it, and every word that stands by itself. */
+export const hostsIn = (text: string): ReadonlyArray<string> => [
+  ...hostsOfAddresses(text),
+  ...text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}.:-]+/u)
+    .flatMap((part) => [part, part.replace(/:[^:]*$/, "")])
+]
+
+const hostsOfAddresses = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>]+/gi), ([address]) => connect("GET", address)).flatMap(
     (action) => (action._tag === "Connect" && action.host !== null ? [action.host] : [])
   )

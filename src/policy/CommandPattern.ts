@@ -39,6 +39,11 @@ export const match = (
   }
   if (program === undefined) return "perhaps"
   if (pattern.program(program)) return inOrder(pattern.words, words.slice(1))
+  // Programs of programs have names such as git-push.
+  const [first, ...rest] = program.split("-")
+  if (first !== undefined && rest.length > 0 && pattern.words.length > 0 && pattern.program(first)) {
+    if (inOrder(pattern.words, [...rest, ...words.slice(1)]) === "yes") return "perhaps"
+  }
   return mayRun(pattern, program, words) ? "perhaps" : "no"
 }
 
@@ -60,6 +65,8 @@ const inOrder = (
     if (accepts === undefined) break
     if (word === null) hidden += 1
     else if (accepts(word)) next += 1
+    // It may be said in another way, as in an option that gives a word another meaning.
+    else if (partsOf(word).some((part) => part !== null && accepts(part))) hidden += 1
   }
   if (next === wanted.length) return "yes"
   // A word that is not known can be several, by the shell's splitting.

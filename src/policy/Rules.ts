@@ -121,21 +121,25 @@ const matcherOf = (rule: RuleInput): ((action: Action.Action) => Match) => {
   const isHost = (host: string) => rule.hosts.length > 0 && hosts(host)
   // What a program does with its words is its own affair: a path or a host among them is a reason to ask.
   const mentions = (word: string | null) =>
-    word !== null && (isPath(Action.plainPath(word)) || Action.hostsIn(word).some(isHost))
+    word === null
+      ? ofFiles || rule.hosts.length > 0
+      : isPath(Action.plainPath(word)) || (rule.hosts.length > 0 && Action.hostsIn(word).some(isHost))
   return (action) => {
     switch (action._tag) {
       case "Run": {
         const asCommand = best(commands, (pattern) => CommandPattern.match(pattern, action.words, careful))
-        return asCommand === "no" && careful && action.words.some(mentions) ? "perhaps" : asCommand
+        if (asCommand !== "no" || !careful) return asCommand
+        return action.forms?.some(isPath) === true || action.words.some(mentions) ? "perhaps" : "no"
       }
       case "RunUnknown":
-        return ofCommands && careful ? "perhaps" : "no"
+        return careful ? "perhaps" : "no"
       case "File": {
         if (!ofFiles || (access.size > 0 && !access.has(action.access))) return "no"
         const { path } = action
         if (path === null) return careful || paths.length === 0 ? "perhaps" : "no"
-        if (paths.length === 0 || isPath(path)) return "yes"
-        return careful && action.whole && isAbove(path) ? "perhaps" : "no"
+        const all = action.forms ?? [path]
+        if (paths.length === 0 || all.some(isPath)) return "yes"
+        return careful && action.whole && all.some(isAbove) ? "perhaps" : "no"
       }
       case "Connect": {
         if (!ofRequests || (methods.size > 0 && !methods.has(action.method))) return "no"

@@ -193,6 +193,8 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ["runuser", textOrCommand({ valued: ["-u", "--user", "-g", "-G"] })],
   ["flock", textOrCommand({ valued: ["-w", "--timeout", "-E"], operands: 1 })],
   ["script", textOrCommand({ operands: 1 })],
+  ["alias", unknown("a command under another name")],
+  ["shopt", unknown("options that change what words mean")],
   ["parallel", unknown("what parallel makes of its input")],
   ["bwrap", unknown("what runs inside of bwrap")],
   ["firejail", plain]

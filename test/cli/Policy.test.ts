@@ -55,7 +55,7 @@ describe("troupe policy", () => {
         assert.deepStrictEqual([unknown.code, unknown.stderr.includes("did you mean bash?")], [2, true])
         const refused = yield* policy("explain", "bash", '{"cmd":"x"}')
         assert.deepStrictEqual([refused.code, refused.stderr.includes("cmd")], [2, true])
-        assert.strictEqual((yield* policy("explain", "bash", "{")).code, 2)
+        assert.strictEqual((yield* policy("explain", "bash", `{"`)).code, 2)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
   )

@@ -28,6 +28,10 @@ const script = (zoo: FileZoo.FileZoo, name: string, body: string): string => {
   return path.join(zoo.root, name)
 }
 
+const message = (type: string, data: object) => JSON.stringify({ type, data })
+
+const summary = message("summary", { stats: { searches: 1 } })
+
 describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "the engine"), () => {
   it.live("is the one that comes with troupe where the machine has none, unpacked where nobody else can write", () =>
     Effect.gen(function* () {
@@ -39,7 +43,7 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "the engine"), ()
 
   it.live.skipIf(Needs.ripgrep.missing)(Needs.titled(Needs.ripgrep, "is the machine's where there is one"), () =>
     Effect.gen(function* () {
-      assert.deepInclude(yield* pick({}, "/usr/bin:/bin"), { name: "native", program: "/usr/bin/rg" })
+      assert.deepInclude(yield* pick({}, "/usr/bin:/bin"), { name: "native", path: "/usr/bin/rg" })
       assert.deepInclude(yield* pick({ engine: "wasm" }, "/usr/bin:/bin"), { name: "wasm" })
     }).pipe(Effect.scoped)
   )
@@ -62,11 +66,21 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "the engine"), ()
     Effect.gen(function* () {
       const zoo = yield* FileZoo.make
       const rg_path = script(zoo, "own", "echo ripgrep 14.1.0")
-      assert.deepInclude(yield* pick({ engine: "native", rg_path }), { program: rg_path, version: 14 })
+      assert.deepInclude(yield* pick({ engine: "native", rg_path }), { path: rg_path, version: 14 })
       const old = yield* Effect.flip(pick({ engine: "native", rg_path: script(zoo, "old", "echo ripgrep 12.1.1") }))
       assert.match(old.message, /version 12/)
       const none = yield* Effect.flip(pick({ engine: "native", rg_path: "/nowhere/rg" }))
       assert.deepInclude(none, { reason: "unavailable" })
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "the memory of a search"), () => {
+  it.live("has a bound: an ignore file may lead to what never ends", () =>
+    Effect.gen(function* () {
+      const { root, search } = yield* by(`ulimit -v > bound.txt; echo '${summary}'`)
+      yield* search()
+      assert.strictEqual(fs.readFileSync(path.join(root, "bound.txt"), "utf8"), "2097152\n")
     }).pipe(Effect.scoped)
   )
 })
@@ -83,8 +97,6 @@ const by = Effect.fnUntraced(function* (body: string) {
   return { ...zoo, search: (request = {}) => search(reading)({ ...Searching.usual, pattern: "foo", ...request }) }
 })
 
-const message = (type: string, data: object) => JSON.stringify({ type, data })
-
 /** What a program says that found this in a file. */
 const says = (file: string, ...found: ReadonlyArray<readonly [line: number, offset: number, text: string]>) => {
   const path = { text: file }
@@ -96,8 +108,6 @@ const says = (file: string, ...found: ReadonlyArray<readonly [line: number, offs
     message("end", { path, binary_offset: null })
   ].join("\n")
 }
-
-const summary = message("summary", { stats: { searches: 1 } })
 
 describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "whatever the program says"), () => {
   it.live("nothing is shown that the workspace does not read there", () =>

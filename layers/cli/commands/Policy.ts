@@ -6,6 +6,7 @@ import * as Plain from "../../../src/cli/Plain.ts"
 import * as PolicyText from "../../../src/cli/PolicyText.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
+import * as DataDirectory from "../../storage/DataDirectory.ts"
 import * as PolicyLive from "../../policy/Policy.ts"
 import * as Explain from "../../policy/Explain.ts"
 import * as OutputLive from "../Output.ts"
@@ -29,6 +30,7 @@ export const check = (common: Common, { json }: { readonly json: boolean }) =>
 
 const platform = (common: Common) =>
   PolicyLive.layer.pipe(
+    Layer.provide(DataDirectory.layerExisting.pipe(Layer.provide(CommandLine.layerClient(common)))),
     Layer.provideMerge(CommandLine.layer(common)),
     Layer.provideMerge(
       OutputLive.layer(common).pipe(Layer.provideMerge(Layer.mergeAll(EnvironmentLive.layer, NodeServices.layer)))

@@ -48,7 +48,15 @@ const declaration = {
   cancellation: "interruptible",
   replay: "unknown",
   capabilities: [Process],
-  actions: ({ command }: { readonly command: string }) => [Action.shell(command)],
+  actions: ({
+    command,
+    cwd,
+    env = {}
+  }: {
+    readonly command: string
+    readonly cwd?: string
+    readonly env?: Readonly<Record<string, string>>
+  }) => [Action.shell(command, cwd), ...HostExecution.hiddenIn(env)],
   identifiedBy: ["command"]
 } as const
 

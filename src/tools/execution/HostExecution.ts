@@ -1,5 +1,6 @@
 /** What the tools that run programs have in common. */
 import * as Schema from "effect/Schema"
+import * as Action from "../../policy/Action.ts"
 import { StartFailed } from "../../process/ProcessRunner.ts"
 import type { StartReason } from "../../process/ProcessRunner.ts"
 import * as Sandbox from "../../process/Sandbox.ts"
@@ -47,3 +48,13 @@ export const failures: Readonly<Record<string, string>> = {
   "sandbox:unavailable": "the sandbox of the settings cannot be had here, and they allow no less",
   "sandbox:cwd_not_visible": "the sandbox does not show the working directory"
 }
+
+/** Variables by which a shell or a program is told to run something, or something else. */
+const telling =
+  /^(BASH_ENV|ENV|BASH_FUNC_.*|PS4|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PATH|IFS|LD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL.*|RUBYOPT|EDITOR|VISUAL|PAGER|.*_PAGER)$/
+
+/** What variables hide from who reads the command only. */
+export const hiddenIn = (env: Readonly<Record<string, string>>): ReadonlyArray<Action.Action> =>
+  Object.entries(env)
+    .filter(([name, value]) => telling.test(name) || /\$\(|`/.test(value))
+    .map(([name]) => Action.runUnknown(`what the variable ${name} brings about`))

@@ -37,6 +37,8 @@ export const GlobFiles = Tool.make("glob_files", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [FsRead],
-  actions: ({ folder = "." }) => [Action.file("read", folder)],
+  actions: ({ folder = ".", pattern }) => [
+    Action.folder("read", `${folder}/${/^[^*?[{\\]*\//.exec(pattern)?.[0] ?? ""}`)
+  ],
   identifiedBy: ["pattern", "folder"]
 })

@@ -3,6 +3,7 @@ import { FileError } from "../../file/FileError.ts"
 import { FsSearch } from "../../search/FileSearch.ts"
 import { SearchError } from "../../search/SearchError.ts"
 import * as Action from "../../policy/Action.ts"
+import * as Redaction from "../../tool/Redaction.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as Fields from "./Fields.ts"
 
@@ -113,6 +114,6 @@ const blocks = (matches: Success["matches"]): ReadonlyArray<string> =>
         const gap = at > 0 && number > (numbers[at - 1] ?? number) + 1 && shown.size > found.length ? ["--"] : []
         return [...gap, `${number}${shown.get(number) ?? ""}`]
       })
-      return [path, ...lines].join("\n")
+      return [Redaction.visible(path), ...lines].join("\n")
     }
   )

@@ -11,6 +11,9 @@ const limits = { timeout: "10 seconds", output: { maxChars: Fields.maxChars } } 
 const text = (description: string) => Schema.String.annotate({ description })
 const optional = (description: string) => Schema.optionalKey(text(description))
 
+/** Nobody looks for more words than this, and the store refuses patterns that are very long. */
+const query = Schema.String.check(Schema.isMaxLength(1_000)).annotate({ description: "Words; signs have no meaning." })
+
 const entryId = text("The id of the note.")
 const source = "Where it is known from, such as user."
 const metadata = "A JSON object as text, for whatever else there is to say of it."
@@ -97,7 +100,7 @@ export const make = (categories: ReadonlyArray<string>) => {
     search: Tool.make("memory_search", {
       description:
         "Searches the saved notes by words, best first; the last word may be the beginning of one. Without a query, the latest.",
-      parameters: Schema.Struct({ query: optional("Words; signs have no meaning."), ...selection }),
+      parameters: Schema.Struct({ query: Schema.optionalKey(query), ...selection }),
       success: Schema.Struct({ ...page, entries: Schema.Array(Fields.Entry) }),
       failure: Failures.InvalidNote,
       limits,

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { FilesNotTaken } from "../../channel/Channels.ts"
 import * as Entry from "../../thread/Entry.ts"
+import * as Action from "../../policy/Action.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as ToolName from "../../tool/ToolName.ts"
 
@@ -39,5 +40,7 @@ export const PreResponse = Tool.make(ToolName.answering, {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  actions: ({ attachments = [] }) =>
+    attachments.length === 0 ? [] : [...attachments.map(({ path }) => Action.file("read", path)), Action.send],
   identifiedBy: ["kind"]
 })
