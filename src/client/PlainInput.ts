@@ -81,12 +81,26 @@ export const status = reader({}, { signal })
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
+const hasNoCredentials = (text: string): boolean => {
+  if (!URL.canParse(text)) return true
+  const { password, username } = new URL(text)
+  return username === "" && password === ""
+}
+
+/** What a header can carry. */
+const isToken = (text: string): boolean => /^[\x21-\x7e]*$/.test(text)
+
 /** What a client is made of. */
 export const client = reader(
   {},
   {
-    url: Schema.String.check(Schema.makeFilter(isHttpUrl, { expected: "an http:// or https:// address" })),
-    token: Schema.String,
+    url: Schema.String.check(
+      Schema.makeFilter(isHttpUrl, { expected: "an http:// or https:// address" }),
+      Schema.makeFilter(hasNoCredentials, {
+        expected: "an address without a name and a password; `token` is what counts"
+      })
+    ),
+    token: Schema.String.check(Schema.makeFilter(isToken, { expected: "a token, without spaces and line breaks" })),
     name: Schema.optional(Schema.String)
   }
 )

@@ -9,10 +9,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as PlainError from "./PlainError.ts"
 import * as PlainInput from "./PlainInput.ts"
 import type { Abortable } from "./PlainTypes.ts"
+import * as Unreachable from "./Unreachable.ts"
 
 export interface Edge<R> {
   readonly run: <A>(effect: Effect.Effect<A, PlainError.Failed, R>, options: Abortable | undefined) => Promise<A>
@@ -87,6 +89,9 @@ const when = (signal: AbortSignal, error: PlainError.Failed): Effect.Effect<neve
 const errorOf = (cause: Cause.Cause<PlainError.Failed>): PlainError.Failed => {
   const failure = Cause.findErrorOption(cause)
   if (failure._tag === "Some") return failure.value
+  if (Schema.isSchemaError(Cause.squash(cause))) {
+    return new PlainError.Failed({ code: "unreachable", message: Unreachable.notUnderstood })
+  }
   return Cause.hasInterrupts(cause) || !Cause.hasDies(cause)
     ? PlainError.closed
     : new PlainError.Failed({ code: "internal_error", message: String(Cause.squash(cause)) })

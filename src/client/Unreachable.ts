@@ -29,6 +29,10 @@ const isRpcClientError = Schema.is(RpcClientError)
 export const isSilence = (error: RpcClientError): boolean =>
   error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent
 
+/** An answer of another shape. */
+export const notUnderstood =
+  "The daemon gave an answer that this client does not understand. Are both of the same version?"
+
 /** One sentence, for a person. */
 export const explain = (error: RpcClientError): string => {
   const status = statusOf(error)
@@ -44,7 +48,7 @@ export const explain = (error: RpcClientError): string => {
     case "SocketWriteError":
       return "The connection to the daemon was lost."
     case "RpcClientDefect":
-      return "The daemon gave an answer that this client does not understand. Are both of the same version?"
+      return notUnderstood
     default:
       return "The daemon cannot be reached. Is it running?"
   }

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql/SqlClient"
+import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { posix } from "node:path"
 import ts from "typescript"
 import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
@@ -32,6 +34,16 @@ const failure = (promise: Promise<unknown>) =>
       return error
     }
   )
+
+const thrown = (run: () => unknown): TroupeError => {
+  try {
+    run()
+  } catch (error) {
+    assert.instanceOf(error, TroupeError)
+    return error
+  }
+  return assert.fail("it succeeded")
+}
 
 const collect = async <A>(items: AsyncIterable<A>, until: (item: A) => boolean = () => false) => {
   const all: Array<A> = []
@@ -340,6 +352,44 @@ describe("createTroupe", () => {
         "unauthorized",
         "unreachable"
       ])
+    })
+  )
+
+  it.effect("options that cannot be used are refused by name, and never shown", () =>
+    Effect.sync(() => {
+      for (const [options, says] of [
+        [{ url: "http://u:secret@127.0.0.1:1", token: "any" }, /url.*without a name and a password/],
+        [{ url: "http://127.0.0.1:1", token: "secret\nmore" }, /token.*without spaces and line breaks/],
+        [{ url: "ftp://127.0.0.1", token: "any" }, /url.*http/]
+      ] as const) {
+        const error = thrown(() => createTroupe(options))
+        assert.strictEqual(error.code, "invalid_request")
+        assert.match(error.message, says)
+        assert.notInclude(error.message, "secret")
+      }
+    })
+  )
+
+  it.live("an answer of another shape is said to be of another version", () =>
+    Effect.promise(async () => {
+      const server = createServer((request, response) => {
+        let body = ""
+        request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+        request.on("end", () => {
+          const id = /"id":"?([^",}]+)"?/.exec(body)?.[1] ?? "0"
+          response.writeHead(200, { "content-type": "application/ndjson" })
+          response.end(`{"_tag":"Exit","requestId":${id},"exit":{"_tag":"Success","value":{"odd":1}}}\n`)
+        })
+      })
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      const troupe = createTroupe({ url: `http://127.0.0.1:${port}`, token: "any" })
+      const error = await failure(troupe.status())
+      await troupe.close()
+      server.close()
+      assert.deepStrictEqual([error.code, /same version/.test(error.message)], ["unreachable", true])
     })
   )
 
