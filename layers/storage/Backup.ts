@@ -29,7 +29,7 @@ import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import * as Sha256 from "./Sha256.ts"
-import * as Unusable from "./Unusable.ts"
+import * as DiskOfSql from "./DiskOfSql.ts"
 import * as Verify from "./Verify.ts"
 
 export interface Options {
@@ -138,7 +138,7 @@ const takeSnapshot = Effect.fnUntraced(function* (directory: DataDirectory["Serv
   const from = directory.file(Database.fileName)
   const unreadable = (error: SqlError) => {
     // Only the copy is written.
-    const disk = Unusable.diskOf(error)
+    const disk = DiskOfSql.diskOf(error)
     return disk === undefined || disk === "io"
       ? new Backup.BackupFailed({ path: from, reason: error.message })
       : new Backup.BackupFailed({ path: to, reason: describeDisk(disk) })

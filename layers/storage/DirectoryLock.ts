@@ -27,6 +27,7 @@ import { DataDirectoryInUse, DataDirectoryUnusable, diskUnusable } from "../../s
 import * as NodeProcess from "./NodeProcess.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+import * as DiskOfSql from "./DiskOfSql.ts"
 import * as Unusable from "./Unusable.ts"
 
 /** Takes the lock for the current scope, or fails at once with the holder's process id. */
@@ -94,7 +95,7 @@ const take = Effect.fnUntraced(function* (directory: DataDirectory["Service"]) {
 })
 
 const unusableLock = (path: string, error: SqlError): DataDirectoryUnusable => {
-  const trouble = Unusable.diskOf(error)
+  const trouble = DiskOfSql.diskOf(error)
   if (trouble !== undefined) return diskUnusable(path, trouble)
   const code = NodeSqlite.primaryCode(error)
   return code === 26 || code === 11

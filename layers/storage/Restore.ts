@@ -25,7 +25,7 @@ import * as Migrations from "./Migrations.ts"
 import * as Directories from "./Directories.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import * as Sha256 from "./Sha256.ts"
-import * as Unusable from "./Unusable.ts"
+import * as DiskOfSql from "./DiskOfSql.ts"
 import * as Verify from "./Verify.ts"
 
 export interface Options {
@@ -82,7 +82,7 @@ const makeReady = Effect.fnUntraced(function* (
   })
   const { held, problems } = yield* Verify.opened(staged, false, work).pipe(
     Effect.catchTag("SqlError", (error) => {
-      const disk = Unusable.diskOf(error)
+      const disk = DiskOfSql.diskOf(error)
       return Effect.fail(
         disk === undefined
           ? new Backup.BackupFailed({ path: staged, reason: error.message })
