@@ -35,7 +35,7 @@ const failure = (promise: Promise<unknown>) =>
     }
   )
 
-const thrown = (run: () => unknown): TroupeError => {
+const thrown = (run: () => unknown): InstanceType<typeof TroupeError> => {
   try {
     run()
   } catch (error) {
