@@ -23,7 +23,7 @@ export const Access = Schema.Literals(["read", "write", "delete"])
 export type Access = typeof Access.Type
 
 /**
- * A file is touched. `path`: as the tool takes it, without `.` and `..`; null for one that is only known when it runs. `whole`: if it
+ * A file is touched. `path`: as it is written; null for one that is only known when it runs. `whole`: if it
  * is a folder, so is all that is below.
  */
 const File = Schema.TaggedStruct("File", {
@@ -58,13 +58,13 @@ export const runUnknown = (why: string): Action => ({ _tag: "RunUnknown", why })
 export const file = (access: Access, path: string | null): Action => ({
   _tag: "File",
   access,
-  path: path === null ? null : plainPath(path),
+  path,
   whole: false
 })
 export const folder = (access: Access, path: string): Action => ({
   _tag: "File",
   access,
-  path: plainPath(path),
+  path,
   whole: true
 })
 export const send: Action = { _tag: "Send" }

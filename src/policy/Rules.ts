@@ -137,7 +137,7 @@ const matcherOf = (rule: RuleInput): ((action: Action.Action) => Match) => {
         if (!ofFiles || (access.size > 0 && !access.has(action.access))) return "no"
         const { path } = action
         if (path === null) return careful || paths.length === 0 ? "perhaps" : "no"
-        const all = action.forms ?? [path]
+        const all = action.forms ?? [Action.plainPath(path)]
         if (paths.length === 0 || all.some(isPath)) return "yes"
         return careful && action.whole && all.some(isAbove) ? "perhaps" : "no"
       }

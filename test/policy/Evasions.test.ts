@@ -64,6 +64,7 @@ describe("a rule over paths", () => {
       bash("ask", "tool --file=private/a"),
       bash("deny", "echo x > ROOT/private/a"),
       bash("deny", "echo x > a", { cwd: "private" }),
+      bash("deny", "echo x > ../private/a", { cwd: "sub" }),
       bash("allow", "cat public/a")
     ])
   )
