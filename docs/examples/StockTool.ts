@@ -29,6 +29,8 @@ export const StockLevel = Tool.make("stock_level", {
   cancellation: "interruptible",
   replay: "safe", // it only reads, so a restart may run it again
   capabilities: [Shelf],
+  // What it says is the shelf's own, and nothing that others wrote.
+  content: "own",
   identifiedBy: ["article"]
 })
 

@@ -7,6 +7,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as SystemPrompt from "../../src/agent/SystemPrompt.ts"
 import * as Settings from "../../src/config/Settings.ts"
+import * as Framing from "../../src/turn/Framing.ts"
 import * as PromptFiles from "./PromptFiles.ts"
 
 /** Channels whose conventions are kept; far more than there are. */
@@ -31,6 +32,7 @@ const make = Effect.gen(function* () {
       return [
         agent.prompt,
         ...policies,
+        Framing.explanation,
         SystemPrompt.capabilityStatus(tools),
         ...(conventions === undefined ? [] : [conventions])
       ]

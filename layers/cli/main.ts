@@ -194,6 +194,10 @@ const explain = Command.make(
       Flag.withDescription("The key of the thread, such as console:main"),
       Flag.withDefault("console:main")
     ),
+    tainted: Flag.Boolean("tainted").pipe(
+      Flag.withDescription("As in a conversation that has read what others wrote"),
+      Flag.withDefault(false)
+    ),
     json
   },
   Effect.fnUntraced(function* (flags) {

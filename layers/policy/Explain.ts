@@ -19,6 +19,8 @@ export interface Question extends Rules.Caller {
   readonly tool: string
   /** A JSON object; or the text of the parameter that tells most of a call. Undefined for no parameters. */
   readonly arguments: string | undefined
+  /** Whether the conversation has read what others wrote. */
+  readonly tainted: boolean
 }
 
 export interface Explanation {
@@ -70,6 +72,8 @@ export const check = Effect.gen(function* () {
   return {
     default: policy.default,
     rules: Object.entries(policy.rules).map(([name, rule]) => ({ name, ...rule })),
+    tainted: policy.tainted,
+    tainted_effects: policy.tainted_effects,
     require_approval: toolSettings.approval.require_approval,
     notes: notes.filter((note) => /^(policy|tools\.approval)\./.test(note))
   }

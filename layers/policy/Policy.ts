@@ -33,7 +33,8 @@ const rulesOf = ({ policy, tools: { approval } }: Settings["Service"]): Rules.Ru
     needsYes(approval).length === 0
       ? policy.rules
       : { ...policy.rules, [approvalRule]: { ...unconditional, tools: needsYes(approval) } },
-    policy.default
+    policy.default,
+    { decision: policy.tainted, effects: policy.tainted_effects }
   )
 
 /** A rule about who says yes to a tool would say nothing of one that needs none. */
@@ -54,7 +55,8 @@ const unconditional: Rules.RuleInput = {
   methods: [],
   agents: [],
   channels: [],
-  threads: []
+  threads: [],
+  when_tainted: false
 }
 
 /**

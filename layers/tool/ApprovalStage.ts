@@ -1,6 +1,7 @@
 /** Asks a person before a call that needs it goes on. */
 import * as Effect from "effect/Effect"
 import type * as Approvals from "../../src/approval/Approvals.ts"
+import * as Taint from "../../src/policy/Taint.ts"
 import { isStorageUnavailable } from "../../src/storage/StorageError.ts"
 import * as Display from "../../src/tool/Display.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
@@ -18,7 +19,7 @@ export const make =
       : inner
 
 const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running, invocation: Invocation) => {
-  const { call, parameters, registration, shown, tools } = invocation
+  const { call, parameters, registration, tools } = invocation
   const { tool } = registration
   const asking = running.interruptibly(
     invocation,
@@ -30,7 +31,7 @@ const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running
           callId: call.callId,
           tool: tool.name,
           parameters: normal,
-          detail: Display.question(shown)
+          detail: detailOf(invocation)
         })
       )
     )
@@ -40,6 +41,12 @@ const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running
     ? Effect.catchIf(asking, isCancelled, () => Effect.succeed("cancelled" as const))
     : asking
 }
+
+/** Why comes first: a long argument cannot push it out of sight, and no argument can look like it. */
+const detailOf = ({ shown, tools, verdict }: Invocation): string =>
+  verdict.tainted === true
+    ? `${Taint.reason(tools.reading.all())}\n${Display.question(shown)}`
+    : Display.question(shown)
 
 const recorded = <A>(tool: Tool.Any, asking: Effect.Effect<A>): Effect.Effect<A, ToolError.ToolRefused> =>
   Effect.catchDefect(asking, (defect) =>

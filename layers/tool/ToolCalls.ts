@@ -12,6 +12,7 @@ import * as Memo from "../../src/Memo.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { Policy } from "../../src/policy/Policy.ts"
 import type * as Rules from "../../src/policy/Rules.ts"
+import * as Taint from "../../src/policy/Taint.ts"
 import { Spill } from "../../src/spill/Spill.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Capability from "../../src/tool/Capability.ts"
@@ -34,6 +35,7 @@ import * as MaskStage from "./MaskStage.ts"
 import * as Results from "./Results.ts"
 import * as Running from "./Running.ts"
 import * as SpillStage from "./SpillStage.ts"
+import * as TaintStage from "./TaintStage.ts"
 import * as WrapperStage from "./WrapperStage.ts"
 
 type Needs = ToolRegistry | Capability.Grants | Policy | Approvals | Spill | EventBus | Ledger | KnownSecrets
@@ -54,13 +56,15 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
       LedgerStage.make(yield* Ledger),
       Limits.make(running),
       SpillStage.make(yield* Spill),
+      TaintStage.make(bus),
       ApprovalStage.make(yield* Approvals, running)
     ]
 
     const forTurn = Effect.fn("ToolCalls.forTurn")(function* (
       scope: ToolContext.TurnScope,
       offer: ToolPolicy,
-      authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted
+      authority: (granted: Capability.Granted) => Capability.Granted = (granted) => granted,
+      readBefore: () => ReadonlyArray<Taint.Taint> = () => []
     ) {
       const granted = authority(yield* grants.forTurn(scope))
       const offered = yield* registry.offered(scope)
@@ -68,7 +72,8 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
         Array.from(offered).filter(([name, { tool }]) => PolicyPatterns.allows(offer, name) && isGranted(granted, tool))
       )
       const offers = Array.from(registrations.values(), offerOf)
-      return { scope, granted, registrations, offers, counts: new Map<string, number>() }
+      const reading = Taint.reading(readBefore)
+      return { scope, granted, registrations, offers, counts: new Map<string, number>(), reading }
     })
 
     /** The tool of this name if the turn has it, and still has it. */
@@ -91,7 +96,7 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
       reader: Invocation["reader"]
     ): Effect.fn.Return<Registration.Output, Tool.Failure> {
       const prepared = yield* registration.prepare({ call, granted: tools.granted, parameters })
-      const verdict = yield* judged(policy, tools.scope, registration, parameters)
+      const verdict = yield* judged(policy, tools, registration, parameters)
       const shown = secrets.fields(parameters)
       const invocation: Invocation = { tools, registration, call, parameters, shown, prepared, verdict, reader }
       const handled = WrapperStage.run(invocation, yield* registry.wrappers)
@@ -134,6 +139,10 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
             })
           })
         ),
+        Effect.map((result) => {
+          const untrusted = tools.reading.of(call.callId)
+          return untrusted === undefined ? result : { ...result, untrusted: untrusted.what }
+        }),
         Effect.provideService(Digest.Digest, digest)
       )
     })
@@ -198,11 +207,12 @@ const offerOf = Memo.byIdentity(({ parameters, tool: { description, name } }: Re
 /** What the policy says of the call. Fails when that is no. */
 const judged = Effect.fnUntraced(function* (
   policy: Policy["Service"],
-  { agent, channel, threadKey }: ToolContext.TurnScope,
+  { reading, scope: { agent, channel, threadKey } }: TurnTools,
   { actions, tool }: Registration.Registration,
   parameters: Arguments.JsonObject
 ): Effect.fn.Return<Rules.Verdict, ToolError.ToolForbidden> {
-  const asked = { tool: tool.name, agent, channel, thread: threadKey, actions: yield* actions(parameters) }
+  const tainted = reading.all().length > 0
+  const asked = { tool: tool.name, agent, channel, thread: threadKey, tainted, actions: yield* actions(parameters) }
   const { verdict } = yield* policy.judge(asked)
   if (verdict.decision !== "deny") return verdict
   const { rule = "[policy].default", reason } = verdict

@@ -14,6 +14,7 @@ import type * as Models from "../../src/model/Models.ts"
 import type * as NativeCompaction from "../../src/model/NativeCompaction.ts"
 import * as Origin from "../../src/model/Origin.ts"
 import * as Providers from "../../src/model/Providers.ts"
+import * as Taint from "../../src/policy/Taint.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import * as Attached from "../../src/turn/Attached.ts"
 import * as Compaction from "../../src/turn/Compaction.ts"
@@ -93,6 +94,7 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
     })
 
   const journal = (given: Attempt, plan: Compaction.Plan, { by, made }: Shortening.Performed) => {
+    const taint = Taint.few(Taint.inLog(session.entries()))
     const entry: Compaction.Compacted = {
       _tag: "Compacted",
       turnId,
@@ -101,7 +103,8 @@ export const make = (asking: Asking.Asking, settings: Settings, session: Session
       ...plan,
       tokensBefore: given.tokensBefore,
       provider: by.provider,
-      model: by.model
+      model: by.model,
+      ...(taint.length === 0 ? {} : { taint })
     }
     const done = made.how === "native" ? "compacted by their provider" : "summarised"
     return Effect.uninterruptible(

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Attachments } from "../../src/attachment/Attachments.ts"
 import * as Channels from "../../src/channel/Channels.ts"
 import type * as Journal from "../../src/conversation/Journal.ts"
+import * as Taint from "../../src/policy/Taint.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as Capability from "../../src/tool/Capability.ts"
 import { ToolCallContext } from "../../src/tool/ToolContext.ts"
@@ -19,6 +20,12 @@ export interface TurnCapabilities {
   readonly grant: (granted: Capability.Granted) => Capability.Granted
   /** What calls have asked for since the last time. */
   readonly take: () => Asked
+}
+
+/** A tainted thread cannot be made clean by its own agent. */
+const carried = (log: ReadonlyArray<Entry.StoredEntry>): { readonly taint?: ReadonlyArray<Taint.Taint> } => {
+  const taint = Taint.few(Taint.inLog(log))
+  return taint.length === 0 ? {} : { taint }
 }
 
 /** Entries to be written, and replies that leave with them. */
@@ -59,7 +66,8 @@ export const make = (
           _tag: "HistoryTrimmed",
           turnId,
           keepFrom,
-          removedMessages
+          removedMessages,
+          ...carried(log)
         })
         const last = { seq: (log.at(-1)?.seq ?? 0) + 1, at: 0, entry: trimmed(0) }
         const left = infoOf([...log.filter(({ seq }) => seq >= keepFrom), last])

@@ -21,6 +21,7 @@ import * as EventBus from "../../src/event/EventBus.ts"
 import { Workspace } from "../../src/file/Workspace.ts"
 import * as ModelError from "../../src/model/ModelError.ts"
 import * as Models from "../../src/model/Models.ts"
+import * as Taint from "../../src/policy/Taint.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
 import { unavailableIn } from "../../src/storage/StorageError.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
       session.entries,
       settings.memory.max_history_messages
     )
-    const tools = yield* toolCalls.forTurn(scope, agent.tools, effects.grant)
+    const tools = yield* toolCalls.forTurn(scope, agent.tools, effects.grant, () => Taint.inLog(session.entries()))
     // Calls of an earlier life of the process count as well.
     for (const [name, count] of session.state().callCounts) tools.counts.set(name, count)
     const names = tools.offers.map((offer) => offer.name)

@@ -27,6 +27,8 @@ export const rules = (
     readonly default: Rules.Decision
     readonly rules: ReadonlyArray<Rules.RuleInput & { readonly name: string }>
     readonly require_approval: ReadonlyArray<string>
+    readonly tainted: Rules.Decision
+    readonly tainted_effects: ReadonlyArray<string>
     readonly notes: ReadonlyArray<string>
   },
   style: Style
@@ -40,15 +42,20 @@ export const rules = (
       ? ""
       : `  ${painted(style, "ask", "ask  ")}  [tools.approval].require_approval: ${shown(found.require_approval.join(", "))}\n`
   const notes = found.notes.map((note) => `  - note: ${shown(note)}\n`)
-  return `${lines.join("")}${approval}Without a rule: ${painted(style, found.default, found.default)}.\n${notes.join("")}`
+  const tainted =
+    found.tainted === "allow"
+      ? ""
+      : `  ${painted(style, found.tainted, found.tainted.padEnd(5))}  [policy].tainted: ${shown(found.tainted_effects.join(", "))} once others' content was read\n`
+  return `${lines.join("")}${approval}${tainted}Without a rule: ${painted(style, found.default, found.default)}.\n${notes.join("")}`
 }
 
 const kinds = ["tools", "commands", "paths", "access", "hosts", "methods", "agents", "channels", "threads"] as const
 
 const conditions = (rule: Rules.RuleInput): string => {
   const given = kinds.flatMap((kind) => (rule[kind].length === 0 ? [] : [`${kind} ${rule[kind].join(", ")}`]))
+  const tainted = rule.when_tainted ? ["when tainted"] : []
   const priority = rule.priority === 0 ? [] : [`priority ${rule.priority}`]
-  return [...(given.length === 0 ? ["any call"] : given), ...priority].join("; ")
+  return [...(given.length === 0 ? ["any call"] : given), ...tainted, ...priority].join("; ")
 }
 
 const why = ({ reason, rule }: Judged): string => {

@@ -298,6 +298,8 @@ export type Entry =
       readonly text: string
       readonly data: unknown
       readonly errorCode?: string
+      /** What was read that others wrote, in one line. */
+      readonly untrusted?: string
       readonly durationMillis: number
     }
   | { readonly _tag: "Guidance"; readonly turnId: string; readonly text: string }
@@ -331,6 +333,7 @@ export type Entry =
       readonly provider: string
       readonly model: string
       readonly usage: Usage
+      readonly taint?: ReadonlyArray<Taint>
     }
   | {
       readonly _tag: "FilesSaved"
@@ -391,7 +394,14 @@ export type Entry =
       readonly turnId: string
       readonly keepFrom: number
       readonly removedMessages: number
+      readonly taint?: ReadonlyArray<Taint>
     }
+
+/** What was read that others wrote: which tool brought it, and what it was. */
+export interface Taint {
+  readonly tool: string
+  readonly what: string
+}
 
 /** A file of a message. The thread tells of it and does not hold it. */
 export interface Attachment {
@@ -481,6 +491,12 @@ export type Event =
       readonly approver?: string
       readonly via?: string
     }
+  | (OfTurn & {
+      readonly _tag: "TurnTainted"
+      readonly callId: string
+      readonly tool: string
+      readonly what: string
+    })
   | { readonly _tag: "TurnStopRequested"; readonly threadId: string; readonly by: string }
   | (OfTurn & {
       readonly _tag: "TurnCompleted"

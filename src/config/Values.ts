@@ -111,7 +111,7 @@ export const Choice = <const Words extends ReadonlyArray<string>>(words: Words) 
     to: Schema.Literals(words),
     decode: (input): Option.Option<Words[number]> => {
       const normal = input.trim().toLowerCase()
-      return Option.fromUndefinedOr(words.find((word) => word === normal))
+      return Option.fromUndefinedOr(words.find((word) => word.toLowerCase() === normal))
     },
     encode: (output): string => output
   })

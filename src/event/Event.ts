@@ -88,6 +88,8 @@ export const Event = Schema.TaggedUnion({
     /** The program that brought the answer. */
     via: Schema.optionalKey(Schema.String)
   },
+  /** The first content of others was read: from here on the conversation is tainted. `what` is one line that may be shown. */
+  TurnTainted: { ...turn, callId: Ids.CallId, tool: Schema.String, what: Schema.String },
   TurnStopRequested: { threadId: Ids.ThreadId, by: Schema.String },
   /**
    * The turn is over and its reply is on disk. `tokenTrace` counts all calls of the turn (`turn`), and how long the history was

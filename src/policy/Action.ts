@@ -44,7 +44,10 @@ const Connect = Schema.TaggedStruct("Connect", {
 /** Something is sent to people. */
 const Send = Schema.TaggedStruct("Send", {})
 
-export const Action = Schema.Union([Call, Shell, Run, RunUnknown, File, Connect, Send])
+/** A secret of the vault is used, by the name that the settings give its use. */
+const Secret = Schema.TaggedStruct("Secret", { name: Schema.String })
+
+export const Action = Schema.Union([Call, Shell, Run, RunUnknown, File, Connect, Send, Secret])
 export type Action = typeof Action.Type
 
 export const call: Action = { _tag: "Call" }
@@ -68,6 +71,7 @@ export const folder = (access: Access, path: string): Action => ({
   whole: true
 })
 export const send: Action = { _tag: "Send" }
+export const secret = (name: string): Action => ({ _tag: "Secret", name })
 
 /** A request to the address, by its method. */
 export const connect = (method: string, address: string): Action => {
@@ -112,6 +116,8 @@ export const describe = (action: Action): string => {
       return `${action.method} ${action.host ?? "an address that cannot be read"}${action.port === null ? "" : `:${action.port}`}`
     case "Send":
       return "send something to the chat"
+    case "Secret":
+      return `use the secret ${action.name}`
   }
 }
 

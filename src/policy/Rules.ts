@@ -8,6 +8,7 @@ import * as Glob from "effect/Glob"
 import * as ToolPattern from "../config/ToolPattern.ts"
 import * as Action from "./Action.ts"
 import * as CommandPattern from "./CommandPattern.ts"
+import * as Outward from "./Outward.ts"
 
 export type Decision = "allow" | "ask" | "deny"
 
@@ -25,6 +26,14 @@ export interface RuleInput {
   readonly agents: ReadonlyArray<string>
   readonly channels: ReadonlyArray<string>
   readonly threads: ReadonlyArray<string>
+  /** Whether it is only about turns that have read what others wrote. */
+  readonly when_tainted: boolean
+}
+
+/** What holds in turns that have read what others wrote, whatever the rules say: a rule of priority 0 itself. */
+export interface Tainted {
+  readonly decision: Decision
+  readonly effects: ReadonlyArray<Outward.Kind>
 }
 
 /** Who makes a call, and where. */
@@ -37,6 +46,8 @@ export interface Caller {
 export interface Asked extends Caller {
   readonly tool: string
   readonly actions: ReadonlyArray<Action.Action>
+  /** Whether the model has read what others wrote. */
+  readonly tainted: boolean
 }
 
 /** What decided. `rule` is undefined where no rule concerned the action, and the default holds. */
@@ -45,13 +56,19 @@ export interface Verdict {
   readonly rule: string | undefined
   readonly reason: string
   readonly action: Action.Action
+  /** There because the turn is tainted: otherwise the rule would be about nothing. */
+  readonly tainted?: true
 }
 
 /** The verdict on each action, in their order. */
 export type Rules = (asked: Asked) => ReadonlyArray<Verdict>
 
-export const make = (rules: Readonly<Record<string, RuleInput>>, fallback: Decision): Rules => {
-  const compiled = Object.entries(rules).map(([name, rule]) => compile(name, rule))
+export const make = (
+  rules: Readonly<Record<string, RuleInput>>,
+  fallback: Decision,
+  tainted: Tainted = { decision: "allow", effects: [] }
+): Rules => {
+  const compiled = [...Object.entries(rules).map(([name, rule]) => compile(name, rule)), ...ofTainted(tainted)]
   return (asked) => {
     const concerned = compiled.filter((rule) => rule.concerns(asked))
     return asked.actions.map((action) => decide(concerned, action, fallback))
@@ -80,6 +97,7 @@ interface Compiled {
   readonly decision: Decision
   readonly priority: number
   readonly reason: string
+  readonly whenTainted: boolean
   readonly concerns: (asked: Asked) => boolean
   readonly matches: (action: Action.Action) => Match
 }
@@ -94,9 +112,35 @@ const compile = (name: string, rule: RuleInput): Compiled => {
     decision: rule.decision,
     priority: rule.priority,
     reason: rule.reason,
-    concerns: (asked) => tools(asked.tool) && agents(asked.agent) && channels(asked.channel) && threads(asked.thread),
+    whenTainted: rule.when_tainted,
+    concerns: (asked) =>
+      (asked.tainted || !rule.when_tainted) &&
+      tools(asked.tool) &&
+      agents(asked.agent) &&
+      channels(asked.channel) &&
+      threads(asked.thread),
     matches: matcherOf(rule)
   }
+}
+
+/** The name that the setting goes by among the rules. */
+export const taintedRule = "[policy].tainted"
+
+const ofTainted = ({ decision, effects }: Tainted): ReadonlyArray<Compiled> => {
+  const wanted = new Set(effects)
+  return decision === "allow"
+    ? []
+    : [
+        {
+          name: taintedRule,
+          decision,
+          priority: 0,
+          reason: "this conversation has read what others wrote",
+          whenTainted: true,
+          concerns: ({ tainted }) => tainted,
+          matches: (action) => (Outward.has(wanted, action) ? "yes" : "no")
+        }
+      ]
 }
 
 const anyOr = (
@@ -150,6 +194,7 @@ const matcherOf = (rule: RuleInput): ((action: Action.Action) => Match) => {
         return careful ? "perhaps" : "no"
       case "Call":
       case "Send":
+      case "Secret":
         return "no"
     }
   }
@@ -199,10 +244,14 @@ const decide = (rules: ReadonlyArray<Compiled>, action: Action.Action, fallback:
         : { rule, decision: rule.decision === "deny" ? "ask" : rule.decision, sure: false }
     if (decided === undefined || outranks(candidate, decided)) decided = candidate
   }
-  if (decided === undefined) return { decision: fallback, rule: undefined, reason: "no rule concerns it", action }
+  if (decided === undefined) {
+    // The use of a secret comes with the request or the program that it is for: the default is about those.
+    const decision = action._tag === "Secret" ? "allow" : fallback
+    return { decision, rule: undefined, reason: "no rule concerns it", action }
+  }
   const { decision, rule, sure } = decided
   const reason = sure ? rule.reason : "it may be what the rule is about, and that cannot be seen"
-  return { decision, rule: rule.name, reason, action }
+  return { decision, rule: rule.name, reason, action, ...(rule.whenTainted ? { tainted: true } : {}) }
 }
 
 const outranks = (one: Candidate, other: Candidate): boolean => {

@@ -7,6 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Ids from "../Ids.ts"
+import * as Taint from "../policy/Taint.ts"
 
 /**
  * When a message may join a running turn. `now`: at the next safe point; calls of the current response that have not begun
@@ -204,6 +205,8 @@ export const Entry = Schema.TaggedUnion({
     text: Schema.String,
     data: Schema.Json,
     errorCode: Schema.optionalKey(Schema.String),
+    /** What was read that others wrote, in one line; absent where the tool says only what is the runtime's own. */
+    untrusted: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Int
   },
   /** The files of a message are managed files as well, at these paths, one for each; null for one that could not be kept. */
@@ -283,7 +286,9 @@ export const Entry = Schema.TaggedUnion({
     tokensBefore: Schema.Int,
     provider: Schema.String,
     model: Schema.String,
-    usage: Usage
+    usage: Usage,
+    /** What the summary was made of that others wrote. */
+    taint: Schema.optionalKey(Schema.Array(Taint.Taint))
   },
   /**
    * A person took back changes that this turn, which is over, made to files. `restored` and `left`: paths that are as they were
@@ -291,7 +296,13 @@ export const Entry = Schema.TaggedUnion({
    */
   FilesRestored: { turnId: Ids.TurnId, restored: Schema.Array(Schema.String), left: Schema.Array(Schema.String) },
   /** Entries before `keepFrom` are no longer part of what the model sees. They stay in the log. */
-  HistoryTrimmed: { turnId: Ids.TurnId, keepFrom: Schema.Int, removedMessages: Schema.Int }
+  HistoryTrimmed: {
+    turnId: Ids.TurnId,
+    keepFrom: Schema.Int,
+    removedMessages: Schema.Int,
+    /** What others wrote that was read before. */
+    taint: Schema.optionalKey(Schema.Array(Taint.Taint))
+  }
 })
 export type Entry = typeof Entry.Type
 export type EntryKind = Entry["_tag"]

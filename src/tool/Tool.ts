@@ -58,6 +58,12 @@ export interface Limits<Success> {
   readonly perTurn?: number
 }
 
+/**
+ * Whose words a result holds. `own`: the runtime's, and what the call itself gave. `outside`: what others wrote, such as pages,
+ * files, names of files, output of programs; such a result is put to the model as data, and taints the turn.
+ */
+export type Content = "own" | "outside"
+
 /** A failure the model is told about: a stable code and a sentence that says what to do instead. */
 export interface Failure {
   readonly code: string
@@ -100,6 +106,8 @@ export interface Tool<
   readonly identifiedBy: ReadonlyArray<string>
   /** Made to be called again and again with the same result, until something changes: a turn that does it is not stopped. */
   readonly polling: boolean
+  /** Whose words the results and failures hold. */
+  readonly content: Content
   /** What a call would do, in the normal form that policies are held against. At least one action. */
   readonly actionsOf: (parameters: unknown) => ReadonlyArray<Action.Action>
 }
@@ -124,6 +132,8 @@ export interface Any {
   readonly text: (success: unknown) => string | undefined
   readonly identifiedBy: ReadonlyArray<string>
   readonly polling: boolean
+  /** Whose words the results and failures hold. */
+  readonly content: Content
   readonly actionsOf: (parameters: unknown) => ReadonlyArray<Action.Action>
 }
 
@@ -153,6 +163,8 @@ export const make = <
     readonly identifiedBy?: ReadonlyArray<keyof NoInfer<Parameters>["Type"] & string>
     /** It is meant to be called again and again with the same result, as one that waits or asks how far something is. */
     readonly polling?: boolean
+    /** Whose words the results and failures hold; those of others when absent. */
+    readonly content?: Content
     /** What a call would do, for policies. Needed of a tool that runs programs, touches files, or reaches others. */
     readonly actions?: (parameters: NoInfer<Parameters>["Type"]) => ReadonlyArray<Action.Action>
   }
@@ -163,6 +175,7 @@ export const make = <
   replayOf: replayOf(options.parameters, options.replay, options.replayOf),
   identifiedBy: options.identifiedBy ?? [],
   polling: options.polling ?? false,
+  content: options.content ?? "outside",
   actionsOf: actionsOf(options.parameters, options.actions)
 })
 

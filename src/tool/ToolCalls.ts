@@ -1,13 +1,14 @@
 /**
  * Running tool calls: the one pipeline for main agents, task workers, scripts, MCP and RPC.
  *
- * Inside out: handler → extension wrappers → mask → record → limits → spill → approval → events. The set of tools is fixed when a turn
+ * Inside out: handler → extension wrappers → mask → record → limits → spill → taint → approval → events. The set of tools is fixed when a turn
  * starts; each call is checked again before it runs.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import type * as Ids from "../Ids.ts"
+import type * as Taint from "../policy/Taint.ts"
 import type * as Capability from "./Capability.ts"
 import type * as Registration from "./Registration.ts"
 import type * as Tool from "./Tool.ts"
@@ -35,6 +36,8 @@ export interface TurnTools {
   readonly offers: ReadonlyArray<Offer>
   /** Calls so far, by tool. Owned by the pipeline. */
   readonly counts: Map<string, number>
+  /** What was read that others wrote. Owned by the pipeline. */
+  readonly reading: Taint.Reading
 }
 
 export interface Call {
@@ -50,12 +53,14 @@ export class ToolCalls extends Context.Service<
   {
     /**
      * What the agent may use in this turn: offered, allowed by its policy, and granted. `authority` changes what is
-     * granted: a delegated agent's is narrowed, and a turn may add capabilities that only it can give.
+     * granted: a delegated agent's is narrowed, and a turn may add capabilities that only it can give. `readBefore`: what
+     * others wrote that is before the model already.
      */
     readonly forTurn: (
       scope: ToolContext.TurnScope,
       policy: Policy,
-      authority?: (granted: Capability.Granted) => Capability.Granted
+      authority?: (granted: Capability.Granted) => Capability.Granted,
+      readBefore?: () => ReadonlyArray<Taint.Taint>
     ) => Effect.Effect<TurnTools>
     /**
      * Runs one call to its result. It does not fail: every failure is a result with status `error`. When the calling

@@ -15,7 +15,9 @@ export const ToolResult = Schema.Struct({
   outcome: Entry.CallOutcome,
   text: Schema.String,
   data: Schema.Json,
-  errorCode: Schema.optionalKey(Schema.String)
+  errorCode: Schema.optionalKey(Schema.String),
+  /** What was read that others wrote, in one line. */
+  untrusted: Schema.optionalKey(Schema.String)
 })
 export type ToolResult = typeof ToolResult.Type
 

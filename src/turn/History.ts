@@ -21,6 +21,7 @@ import * as Arguments from "../tool/Arguments.ts"
 import * as ToolName from "../tool/ToolName.ts"
 import * as Attached from "./Attached.ts"
 import * as Compaction from "./Compaction.ts"
+import * as Framing from "./Framing.ts"
 import * as TurnEntries from "./TurnEntries.ts"
 import * as ResponseParts from "./ResponseParts.ts"
 
@@ -282,9 +283,12 @@ const resultPart = (call: Entry.ToolCallRequest, result: ResultEntry | undefined
     id: call.callId,
     name: sendableName(call.name),
     isFailure: result?.outcome !== "completed",
-    result: result === undefined ? "This call was interrupted and has no result." : clean(result.text),
+    result: result === undefined ? "This call was interrupted and has no result." : clean(wordsOfResult(result)),
     providerExecuted: false
   })
+
+const wordsOfResult = ({ callId, name, text, untrusted }: ResultEntry): string =>
+  untrusted === undefined ? text : Framing.framed(text, { tool: sendableName(name), callId })
 
 const userUnit = (turnId: Ids.TurnId, text: string): Unit => ({ turnId, parts: [userMessage(text)] })
 

@@ -80,6 +80,7 @@ export const resulted = (
   text: result.text,
   data: result.data,
   ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
+  ...(result.untrusted === undefined ? {} : { untrusted: result.untrusted }),
   durationMillis: Math.round(Duration.toMillis(took))
 })
 

@@ -36,6 +36,8 @@ retry_attempts = 1
 [providers.fake]
 base_url = "${at.provider}"
 api_key = "\${secret:provider}"
+[policy]
+tainted = "allow"
 [outbound]
 allow_private = true
 [tools.http_client]

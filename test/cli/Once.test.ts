@@ -162,6 +162,7 @@ describe("--once", () => {
           "ModelDelta a",
           `${first + 2} AssistantMessage`,
           "ToolCall started",
+          ...(first === 1 ? ["TurnTainted"] : []),
           "ToolCall completed",
           `${first + 3} ToolResult`,
           "ModelDelta do",

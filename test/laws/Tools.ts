@@ -98,8 +98,9 @@ export const laws = <E>(name: string, tools: Layer.Layer<ToolCalls | ToolRegistr
       ({ any, written }) =>
         Effect.gen(function* () {
           const registry = yield* ToolRegistry
-          const turn = yield* Fixtures.startTurn()
           for (const tool of yield* registry.all) {
+            // What another tool has read is no reason to ask about this one.
+            const turn = yield* Fixtures.startTurn()
             for (const given of [written, JSON.stringify(any), likely(tool, any)]) {
               assertResult(tool, yield* finished(tool, Fixtures.callTool(turn, tool.name, given)))
             }
@@ -114,8 +115,9 @@ export const laws = <E>(name: string, tools: Layer.Layer<ToolCalls | ToolRegistr
       ({ seed }) =>
         Effect.gen(function* () {
           const registry = yield* ToolRegistry
-          const turn = yield* Fixtures.startTurn()
           for (const tool of yield* registry.all) {
+            // What another tool has read is no reason to ask about this one.
+            const turn = yield* Fixtures.startTurn()
             const parameters = yield* Fixtures.sample(tool.parameters, seed)
             const result = yield* finished(tool, Fixtures.callTool(turn, tool.name, parameters))
             assertResult(tool, result)

@@ -24,7 +24,8 @@ const decide = Effect.fnUntraced(function* (name: string, parameters: object) {
     actions: tool.actionsOf(decoded),
     agent: "troupe",
     channel: "phone",
-    thread: "phone:main"
+    thread: "phone:main",
+    tainted: false
   }
   return (yield* (yield* Policy).judge(asked)).verdict.decision
 })

@@ -16,6 +16,7 @@ const rule = (decision: Rules.Decision, conditions: Partial<Rules.RuleInput>): R
   agents: [],
   channels: [],
   threads: [],
+  when_tainted: false,
   ...conditions
 })
 
@@ -27,7 +28,8 @@ const verdictOf = (
   tool = "bash",
   who: Rules.Caller = caller,
   fallback: Rules.Decision = "allow"
-) => Rules.strictest(Rules.make(rules, fallback)({ ...who, tool, actions })) ?? assert.fail("no verdict")
+) =>
+  Rules.strictest(Rules.make(rules, fallback)({ ...who, tool, actions, tainted: false })) ?? assert.fail("no verdict")
 
 const judge = (
   rules: Readonly<Record<string, Rules.RuleInput>>,

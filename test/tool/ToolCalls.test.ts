@@ -98,10 +98,11 @@ describe("a call", () => {
         status: "success",
         outcome: "completed",
         text: '{"text":"abab"}',
-        data: { text: "abab" }
+        data: { text: "abab" },
+        untrusted: "`echo` text=ab"
       })
       const seen = yield* events.all
-      assert.deepStrictEqual(phases(seen), ["started", "completed"])
+      assert.deepStrictEqual(phases(seen), ["started", "TurnTainted", "completed"])
       assert.strictEqual(seen[0]?._tag === "ToolCall" ? seen[0].detail : "", "`echo` text=ab")
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline())))
   )
@@ -453,6 +454,7 @@ describe("approval", () => {
         "started",
         "ApprovalRequested",
         "ApprovalResolved",
+        "TurnTainted",
         "completed"
       ])
     }).pipe(Effect.provide(Layer.provideMerge(echo, Fixtures.pipeline(asking))))

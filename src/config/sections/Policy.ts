@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import * as Outward from "../../policy/Outward.ts"
 import * as Key from "../Key.ts"
 import * as Values from "../Values.ts"
 
@@ -34,7 +35,8 @@ const rule = Key.table({
   ),
   agents: list("Names or patterns of agents."),
   channels: list("Channels that the message came from."),
-  threads: list('Keys of threads or patterns, such as "telegram:*".')
+  threads: list('Keys of threads or patterns, such as "telegram:*".'),
+  when_tainted: Key.key(Values.Bool, false, "Only in conversations that have read what others wrote.")
 })
 
 export const section = Key.key(
@@ -43,6 +45,18 @@ export const section = Key.key(
       Values.Choice(["allow", "ask", "deny"]),
       "allow",
       "What holds for calls that no rule is about; calls of [tools.approval].require_approval ask."
+    ),
+    tainted: Key.key(
+      Values.Choice(["ask", "deny", "allow"]),
+      "ask",
+      "What holds for effects of tainted_effects once a conversation has read what others wrote: pages, files, output of programs."
+    ),
+    tainted_effects: Key.key(
+      Schema.Array(Values.Choice(Outward.kinds)).annotate({
+        expected: `a list of ${Outward.kinds.join(", ")}`
+      }),
+      ["messages", "requests", "secrets"],
+      "messages (sending files), requests (other than GET, HEAD and OPTIONS, and programs that are there to reach others), secrets (of the vault); and, where wanted, programs (any), reads (GET), files (writing and deleting)."
     ),
     rules: Key.key(Key.tables(rule), {}, "A rule over what tool calls would do; all its conditions must hold.", {
       placeholder: "name"

@@ -51,12 +51,14 @@ const declaration = {
   actions: ({
     command,
     cwd,
-    env = {}
+    env = {},
+    secrets = []
   }: {
     readonly command: string
     readonly cwd?: string
     readonly env?: Readonly<Record<string, string>>
-  }) => [Action.shell(command, cwd), ...HostExecution.hiddenIn(env)],
+    readonly secrets?: ReadonlyArray<string>
+  }) => [Action.shell(command, cwd), ...HostExecution.hiddenIn(env), ...secrets.map(Action.secret)],
   identifiedBy: ["command"]
 } as const
 

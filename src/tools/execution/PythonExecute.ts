@@ -54,7 +54,10 @@ const declaration = {
   cancellation: "interruptible",
   replay: "unknown",
   capabilities: [Process, FsWrite],
-  actions: () => [Action.runUnknown("Python code")],
+  actions: ({ secrets = [] }: { readonly code: string; readonly secrets?: ReadonlyArray<string> }) => [
+    Action.runUnknown("Python code"),
+    ...secrets.map(Action.secret)
+  ],
   identifiedBy: ["code"]
 } as const
 

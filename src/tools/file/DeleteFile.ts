@@ -31,6 +31,7 @@ export const DeleteFile = Tool.make("delete_file", {
   // Something else may have come in its place by then.
   replay: "unknown",
   capabilities: [FsWrite],
+  content: "own",
   actions: ({ path }) => [Action.folder("delete", path)],
   identifiedBy: ["path"]
 })

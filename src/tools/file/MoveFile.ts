@@ -26,6 +26,7 @@ export const MoveFile = Tool.make("move_file", {
   // Afterwards the source is not there, for whichever reason.
   replay: "unknown",
   capabilities: [FsWrite],
+  content: "own",
   actions: ({ destination_path, source_path }) => [
     Action.folder("delete", source_path),
     Action.file("write", destination_path)

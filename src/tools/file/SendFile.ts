@@ -27,6 +27,7 @@ export const SendFile = Tool.make("send_file", {
   // It leaves with the record of this call: a call that has no record yet has sent nothing.
   replay: "safe",
   capabilities: [FsRead, Messaging],
+  content: "own",
   actions: ({ path }) => [Action.file("read", path), Action.send],
   identifiedBy: ["path"]
 })

@@ -30,6 +30,7 @@ export const WriteFile = Tool.make("write_file", {
   // A file that has this content already is left as it is.
   replay: "idempotent",
   capabilities: [FsWrite],
+  content: "own",
   actions: ({ path }) => [Action.file("write", path)],
   identifiedBy: ["path"]
 })

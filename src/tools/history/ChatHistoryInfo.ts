@@ -16,5 +16,6 @@ export const ChatHistoryInfo = Tool.make("chat_history_info", {
   limits: { timeout: "10 seconds", output: { maxChars: 1000 } },
   cancellation: "interruptible",
   replay: "safe",
-  capabilities: [History]
+  capabilities: [History],
+  content: "own"
 })

@@ -23,5 +23,6 @@ export const ChatHistoryTrim = Tool.make("chat_history_trim", {
   // Keeping the latest again leaves them as they are.
   replay: "idempotent",
   capabilities: [History],
+  content: "own",
   identifiedBy: ["keep_latest"]
 })

@@ -58,9 +58,15 @@ const declaration = {
   replay: "unknown",
   replayOf: ({ method = "GET" }: { readonly method?: Outbound.Method }) => (reading.has(method) ? "safe" : "unknown"),
   capabilities: [Outbound.Network],
-  actions: ({ method = "GET", url }: { readonly method?: Outbound.Method; readonly url: string }) => [
-    Action.connect(method, url)
-  ],
+  actions: ({
+    method = "GET",
+    secrets = [],
+    url
+  }: {
+    readonly method?: Outbound.Method
+    readonly url: string
+    readonly secrets?: ReadonlyArray<string>
+  }) => [Action.connect(method, url), ...secrets.map(Action.secret)],
   identifiedBy: ["method", "url"]
 } as const
 

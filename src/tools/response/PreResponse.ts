@@ -40,6 +40,7 @@ export const PreResponse = Tool.make(ToolName.answering, {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  content: "own",
   actions: ({ attachments = [] }) =>
     attachments.length === 0 ? [] : [...attachments.map(({ path }) => Action.file("read", path)), Action.send],
   identifiedBy: ["kind"]

@@ -66,5 +66,6 @@ export const GetSettings = Tool.make("get_settings", {
   limits: { timeout: "5 seconds", output: { maxChars: 16_000 } },
   cancellation: "interruptible",
   replay: "safe",
-  capabilities: []
+  capabilities: [],
+  content: "own"
 })

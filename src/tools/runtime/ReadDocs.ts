@@ -51,5 +51,6 @@ export const ReadDocs = Tool.make("read_docs", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  content: "own",
   identifiedBy: ["page", "query"]
 })

@@ -68,5 +68,6 @@ export const CalculateExpression = Tool.make("calculate_expression", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  content: "own",
   identifiedBy: ["expression"]
 })

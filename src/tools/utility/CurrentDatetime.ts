@@ -26,5 +26,6 @@ export const CurrentDatetime = Tool.make("current_datetime", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  content: "own",
   identifiedBy: ["format"]
 })

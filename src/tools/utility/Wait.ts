@@ -15,6 +15,7 @@ export const Wait = Tool.make("wait", {
   cancellation: "interruptible",
   replay: "safe",
   capabilities: [],
+  content: "own",
   identifiedBy: ["milliseconds"],
   polling: true
 })

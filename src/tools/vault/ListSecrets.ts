@@ -9,5 +9,6 @@ export const ListSecrets = Tool.make("list_secrets", {
   limits: { timeout: "5 seconds", output: { maxChars: 16_000 } },
   cancellation: "interruptible",
   replay: "safe",
-  capabilities: []
+  capabilities: [],
+  content: "own"
 })
