@@ -35,7 +35,9 @@ export const at = (
 ): Effect.Effect<RpcClientError | undefined, never, HttpClient.HttpClient> =>
   HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.post(url), token)).pipe(
     Effect.timeout("2 seconds"),
-    Effect.map(({ status }) => (Unreachable.refuses(status) ? Unreachable.answered(status) : undefined)),
+    Effect.map(({ status }) =>
+      Unreachable.refuses(status) || Unreachable.redirects(status) ? Unreachable.answered(status) : undefined
+    ),
     Effect.orElseSucceed(() => undefined),
     Effect.scoped
   )

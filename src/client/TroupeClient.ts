@@ -118,7 +118,12 @@ const explaining = (options: Options) =>
         )
       )
     )
-  ).pipe(Layer.provide(FetchHttpClient.layer))
+  ).pipe(Layer.provide(direct))
+
+/** A daemon never redirects: who does is somebody else, and what was asked is not carried on from there. */
+const direct = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+)
 
 /** A client that makes one HTTP request per call: the quicker choice for one question. */
 export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
@@ -140,7 +145,7 @@ export const layerHttp = (options: Options): Layer.Layer<TroupeClient> =>
         )
       )
     ),
-    Layer.provide([FetchHttpClient.layer, RpcSerialization.layerNdjson])
+    Layer.provide([direct, RpcSerialization.layerNdjson])
   )
 
 /** A client over whatever transport is provided: for embedding programs and for tests. */

@@ -10,6 +10,9 @@ export const isRefusal = (error: RpcClientError): boolean => refuses(statusOf(er
 /** Whether an answer with this status is such a refusal. */
 export const refuses = (status: number | undefined): boolean => status === 401 || status === 403
 
+/** Whether an answer with this status sends the caller elsewhere. */
+export const redirects = (status: number | undefined): boolean => status !== undefined && status >= 300 && status < 400
+
 /** The error of a call that was answered with another status than 200. */
 export const answered = (status: number): RpcClientError =>
   new RpcClientError({
@@ -40,6 +43,9 @@ export const explain = (error: RpcClientError): string => {
     return "The daemon does not accept this token. The right one is [http].auth_token of its settings, or the content of the file `token` in its data directory."
   }
   if (status === 403) return "The daemon refuses requests from this address."
+  if (redirects(status)) {
+    return `The address answers with a redirection (HTTP status ${status}), which no daemon does. Give the client the daemon's own address.`
+  }
   if (status !== undefined) return `The daemon answered with HTTP status ${status}.`
   if (error.reason._tag === "HttpError" && error.reason.cause instanceof DaemonSilent) return error.reason.cause.message
   switch (error.reason._tag) {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { SqlClient } from "effect/sql/SqlClient"
 import { once } from "node:events"
 import { globSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type Server } from "node:http"
 import { posix } from "node:path"
 import ts from "typescript"
 import type * as TestRuntime from "../../layers/testing/TestRuntime.ts"
@@ -381,15 +381,34 @@ describe("createTroupe", () => {
           response.end(`{"_tag":"Exit","requestId":${id},"exit":{"_tag":"Success","value":{"odd":1}}}\n`)
         })
       })
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const troupe = createTroupe({ url: `http://127.0.0.1:${port}`, token: "any" })
+      const troupe = createTroupe({ url: await listening(server), token: "any" })
       const error = await failure(troupe.status())
       await troupe.close()
       server.close()
       assert.deepStrictEqual([error.code, /same version/.test(error.message)], ["unreachable", true])
+    })
+  )
+
+  it.live("an address that redirects is told as one, and the token goes nowhere else", () =>
+    Effect.promise(async () => {
+      const elsewhere: Array<string> = []
+      const other = createServer((request, response) => {
+        elsewhere.push(request.url ?? "")
+        response.end()
+      })
+      const target = await listening(other)
+      const server = createServer((_, response) => {
+        response.writeHead(307, { location: `${target}/rpc` })
+        response.end()
+      })
+      const url = await listening(server)
+      const troupe = createTroupe({ url, token: "any" })
+      const error = await failure(troupe.status())
+      await troupe.close()
+      for (const one of [other, server]) one.close()
+      assert.strictEqual(error.code, "unreachable")
+      assert.match(error.message, /redirection.*307.*own address/)
+      assert.deepStrictEqual(elsewhere, [])
     })
   )
 
@@ -430,3 +449,10 @@ describe("its types", () => {
     assert.isAbove(globSync("src/client/*.ts").length, 0)
   })
 })
+
+const listening = async (server: Server): Promise<string> => {
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+}
