@@ -9,7 +9,9 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as FakeOpenAi from "../model/FakeOpenAi.ts"
 import * as DiskRig from "../rigs/DiskRig.ts"
+import * as Needs from "../rigs/Needs.ts"
 import * as Program from "./Program.ts"
+import * as Tmux from "./Tmux.ts"
 
 const beginsAndHangs = FakeOpenAi.stream(FakeOpenAi.delta({ content: "It is" }), FakeOpenAi.hang)
 const answers = FakeOpenAi.stream(
@@ -67,6 +69,13 @@ describe("the commands for what is stored", () => {
         assert.strictEqual(unanswered.code, 1, unanswered.stderr)
         assert.include(unanswered.stderr, "The message waits. The thread is held back: this is a restored copy")
         assert.include(unanswered.stderr, "`troupe held --release`")
+        if (!Needs.tmux.missing) {
+          const terminal = yield* Tmux.start(other, ["chat"], { columns: 100, rows: 24 })
+          yield* terminal.shows("\n›")
+          yield* terminal.type("and 3+3?")
+          yield* terminal.press("Enter")
+          yield* terminal.shows("The message waits. The thread is held back")
+        }
         assert.strictEqual(provider.received.length, 1)
         assert.include((yield* Program.run(other, ["held", "--release"])).stdout, "Released: 1 thread and 0 replies.")
         const history = Effect.map(Program.run(other, ["history", "main"]), ({ stdout }) => stdout)

@@ -33,11 +33,13 @@ import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Unreachable from "../../../src/client/Unreachable.ts"
 import type * as Watch from "../../../src/client/Watch.ts"
 import type { WatchItem } from "../../../src/conversation/Conversations.ts"
+import * as Held from "../../../src/conversation/Held.ts"
 import * as Ids from "../../../src/Ids.ts"
 import type * as TroupeRpcs from "../../../src/rpc/TroupeRpcs.ts"
 import type * as Entry from "../../../src/thread/Entry.ts"
 import type * as Threads from "../../../src/thread/Threads.ts"
 import * as Client from "../commands/Client.ts"
+import * as Holding from "./Holding.ts"
 import * as Keys from "./Keys.ts"
 import * as Screen from "./Screen.ts"
 import { Session } from "./Session.ts"
@@ -167,15 +169,26 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
   const send = Effect.fnUntraced(function* (typed: Outgoing.Typed) {
     const message = { thread: state.thread, ...typed }
     const watched = yield* FiberHandle.get(watching)
-    yield* Effect.suspend((): Effect.Effect<{ readonly duplicate: boolean }, Watch.SendError> =>
+    return yield* Effect.suspend((): Effect.Effect<Omit<TroupeRpcs.Accepted, "_tag">, Watch.SendError> =>
       watched._tag === "Some" ? client.Send(message) : sendAndFollow(message)
     ).pipe(
-      Effect.flatMap(({ duplicate }) => (duplicate ? print(`${style.dim(Outgoing.takenBefore)}\n`) : Effect.void)),
+      Effect.tap(({ duplicate }) => (duplicate ? print(`${style.dim(Outgoing.takenBefore)}\n`) : Effect.void)),
       Effect.catch((error) =>
-        tell({ _tag: "NotSent", message, why: describe(error), unsure: Unreachable.isUnsure(error) })
+        Effect.as(
+          tell({ _tag: "NotSent", message, why: describe(error), unsure: Unreachable.isUnsure(error) }),
+          undefined
+        )
       )
     )
   }, sending.withPermit)
+
+  /** Sends, and then says if nothing will come of it for now; the next message need not wait for that. */
+  const submit = Effect.fnUntraced(function* (message: Outgoing.Typed) {
+    const accepted = yield* send(message)
+    if (accepted === undefined) return
+    const held = yield* Effect.provideService(Holding.holds(accepted.threadId), TroupeClient, client)
+    if (held) yield* print(`${style.dim(`The message waits. ${Held.why}`)}\n`)
+  })
 
   /** What was typed, under a new id, or under the one that it has when it is being sent again. */
   const typed = Effect.fnUntraced(function* (text: string) {
@@ -295,7 +308,7 @@ const conversation = Effect.fnUntraced(function* (first: Threads.ThreadKey, { ke
       case "Submitted": {
         const parsed = SlashCommand.parse(meaning.text)
         const text = meaning.text.startsWith("//") ? meaning.text.slice(1) : meaning.text
-        yield* background(parsed === undefined ? send(yield* typed(text)) : command(meaning.text, parsed))
+        yield* background(parsed === undefined ? submit(yield* typed(text)) : command(meaning.text, parsed))
         return ""
       }
       case "Interrupted":
