@@ -270,7 +270,7 @@ const disk = Command.make(
   Effect.fnUntraced(function* (flags) {
     yield* (yield* load(() => import("./commands/Storage.ts"))).disk(yield* common, flags)
   })
-).pipe(Command.withDescription("Say how much of the disk the data directory takes, and with what"))
+).pipe(Command.withDescription("Say where the room on the disk has gone, what bounds each part, and when it goes"))
 
 const held = Command.make(
   "held",

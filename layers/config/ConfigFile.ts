@@ -19,6 +19,7 @@ import { ConfigSource } from "../../src/config/ConfigSource.ts"
 import type { Source } from "../../src/config/ConfigSource.ts"
 import { Environment } from "../../src/config/Environment.ts"
 import type * as Decode from "../../src/config/Decode.ts"
+import * as DiskSettings from "../../src/config/DiskSettings.ts"
 import * as Document from "../../src/config/Document.ts"
 import * as Expansion from "../../src/config/Expansion.ts"
 import * as Settings from "../../src/config/Settings.ts"
@@ -109,6 +110,15 @@ export const vaultSettings = Effect.fn("ConfigFile.vaultSettings")(function* (op
   const source = yield* locate(options)
   if (source._tag === "Defaults") return Settings.Settings.defaults.vault
   return yield* vaultSection(yield* parse(yield* read(source.path), source.path), source.path)
+})
+
+/** What a report about the disk needs of the settings, whatever else is in them. Nothing is unlocked. */
+export const diskSettings = Effect.fn("ConfigFile.diskSettings")(function* (options: Options = {}) {
+  const source = yield* locate(options)
+  if (source._tag === "Defaults") return Settings.Settings.defaults
+  const part = DiskSettings.part(Document.shallow(yield* parse(yield* read(source.path), source.path)).document)
+  const expanded = yield* expand(part, source.path)
+  return yield* Settings.decode(expanded.document, expanded.options)
 })
 
 /** The settings that a TOML text gives, with the environment filled in. `source` names the text in errors. */

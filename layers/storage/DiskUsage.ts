@@ -1,36 +1,112 @@
 /** What an installation has on its disk, by kind. It only looks, so a daemon may run meanwhile. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import type { DiskUsage, Kind } from "../../src/storage/DiskUsage.ts"
-import { filesFolder } from "../../src/storage/DataDirectory.ts"
+import type { DiskSettings } from "../../src/config/DiskSettings.ts"
+import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
+import * as TemporaryFolders from "../../src/file/TemporaryFolders.ts"
 import type { DataDirectory } from "../../src/storage/DataDirectory.ts"
+import { filesFolder } from "../../src/storage/DataDirectory.ts"
+import type { DiskUsage, Kind } from "../../src/storage/DiskUsage.ts"
 import * as Database from "./Database.ts"
 import * as Directories from "./Directories.ts"
+import * as RecordUsage from "./RecordUsage.ts"
 
-/** Everything below the data directory, each file under the first kind whose name fits. Links are not followed. */
-export const look = Effect.fn("DiskUsage.look")(function* (directory: DataDirectory["Service"]) {
+/** Everything below the data directory and among the managed files, each file under one kind. Links are not followed. */
+export const look = Effect.fn("DiskUsage.look")(function* (
+  directory: DataDirectory["Service"],
+  settings: DiskSettings
+) {
   const paths = yield* Path.Path
-  const found = new Map<Kind, { bytes: number; files: number }>()
+  const sums = new Map<Kind, { bytes: number; files: number }>()
+  const add = (kind: Kind, bytes: number) => {
+    const sum = sums.get(kind) ?? { bytes: 0, files: 0 }
+    sums.set(kind, { bytes: sum.bytes + bytes, files: sum.files + 1 })
+  }
+  const inside = directory.file(filesFolder)
+  const root = yield* real(paths.resolve(ManagedRoot.of(settings, directory)))
+  const isElsewhere = root !== (yield* real(inside))
   for (const { bytes, name } of yield* Directories.filesBelow(directory.path)) {
-    const kind = kindOf(name.split(paths.sep))
-    const sum = found.get(kind) ?? { bytes: 0, files: 0 }
-    found.set(kind, { bytes: sum.bytes + bytes, files: sum.files + 1 })
+    const [first = "", ...below] = name.split(paths.sep)
+    if (below.length === 0 || first !== filesFolder) add(kindOf(first, below.length > 0), bytes)
+    else add(isElsewhere ? "other" : kindOfManaged(below, settings), bytes)
+  }
+  if (isElsewhere && !isWithin(paths, directory.path, root)) {
+    for (const { bytes, name } of yield* Directories.filesBelow(root)) {
+      add(kindOfManaged(name.split(paths.sep), settings), bytes)
+    }
   }
   const usage = kinds.flatMap((kind) => {
-    const sum = found.get(kind)
-    return sum === undefined ? [] : [{ kind, ...sum }]
+    const sum = sums.get(kind)
+    return sum === undefined ? [] : [{ kind, ...sum, ...boundOf(kind, settings) }]
   })
-  const bytes = usage.reduce((sum, one) => sum + one.bytes, 0)
-  return { path: directory.path, bytes, usage } satisfies DiskUsage
+  return {
+    path: directory.path,
+    managedFiles: isElsewhere ? root : null,
+    bytes: usage.reduce((sum, one) => sum + one.bytes, 0),
+    usage,
+    records: yield* RecordUsage.look(directory, settings)
+  } satisfies DiskUsage
 })
 
-const kinds: ReadonlyArray<Kind> = ["database", "log of the database", "copies", "files", "logs", "other"]
+const kinds: ReadonlyArray<Kind> = [
+  "database",
+  "log of the database",
+  "copies",
+  "temporary files",
+  "managed files",
+  "logs",
+  "other"
+]
 
-const kindOf = ([first = "", ...below]: ReadonlyArray<string>): Kind => {
-  if (below.length > 0) return first === filesFolder ? "files" : first === "logs" ? "logs" : kindOfFolder(first)
-  if (first === Database.fileName) return "database"
-  if (first === `${Database.fileName}-wal` || first === `${Database.fileName}-shm`) return "log of the database"
-  return first.startsWith(`${Database.fileName}.`) && first !== `${Database.fileName}.used` ? "copies" : "other"
+const kindOf = (name: string, isFolder: boolean): Kind => {
+  if (isFolder) return name === "logs" ? "logs" : name.startsWith(`${filesFolder}.replaced-`) ? "copies" : "other"
+  if (name === Database.fileName) return "database"
+  if (name === `${Database.fileName}-wal` || name === `${Database.fileName}-shm`) return "log of the database"
+  return name.startsWith(`${Database.fileName}.`) && name !== `${Database.fileName}.used` ? "copies" : "other"
 }
 
-const kindOfFolder = (name: string): Kind => (name.startsWith(`${filesFolder}.replaced-`) ? "copies" : "other")
+/** By the rule that retention goes by. */
+const kindOfManaged = (parts: ReadonlyArray<string>, settings: DiskSettings): Kind => {
+  const folder = parts.slice(0, -1).join("/")
+  const name = parts.at(-1) ?? ""
+  const temporary = TemporaryFolders.of(settings).some(({ isOurs, subdir }) => subdir === folder && isOurs(name))
+  return temporary ? "temporary files" : "managed files"
+}
+
+const boundOf = (kind: Kind, { logging, retention, storage }: DiskSettings) => {
+  switch (kind) {
+    case "database":
+      return { limitBytes: null, removed: "its parts are below" }
+    case "log of the database":
+      return { limitBytes: storage.wal_max_bytes, removed: "emptied when idle" }
+    case "copies":
+      return { limitBytes: null, removed: "never: delete those that you do not need" }
+    case "temporary files":
+      return { limitBytes: retention.spill_max_bytes, removed: `${retention.spill_days} days after the last change` }
+    case "managed files":
+      return { limitBytes: null, removed: "never: they are yours" }
+    case "logs":
+      return {
+        limitBytes: logging.max_files * logging.max_file_bytes,
+        removed: `the oldest, beyond ${logging.max_files} files`
+      }
+    case "other":
+      return { limitBytes: null, removed: "never; small files of the runtime" }
+  }
+}
+
+/** Where a path leads, or the path while nothing is there. */
+const real = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    Effect.map(
+      Effect.option(files.realPath(path)),
+      Option.getOrElse(() => path)
+    )
+  )
+
+const isWithin = (paths: Path.Path, folder: string, path: string): boolean => {
+  const relative = paths.relative(folder, path)
+  return relative !== "" && relative.split(paths.sep)[0] !== ".." && !paths.isAbsolute(relative)
+}

@@ -6,7 +6,7 @@ import type * as TroupeRpcs from "../rpc/TroupeRpcs.ts"
 import type * as Entry from "../thread/Entry.ts"
 import type * as Threads from "../thread/Threads.ts"
 import type * as Held from "../conversation/Held.ts"
-import type { DiskUsage } from "../storage/DiskUsage.ts"
+import * as Disk from "../storage/DiskUsage.ts"
 import type * as Backup from "../storage/Backup.ts"
 import * as StorageError from "../storage/StorageError.ts"
 import * as Display from "../tool/Display.ts"
@@ -248,22 +248,49 @@ const contents = (tables: Backup.TableCounts): string =>
   `${counted(tables["threads"] ?? 0, "thread")}, ${counted(tables["thread_entries"] ?? 0, "entry", "entries")}, ` +
   counted(tables["turns"] ?? 0, "turn")
 
-/** What is on the disk, largest kinds in the order that they are told in, and the sum. */
-export const disk = ({ bytes, path, usage }: DiskUsage): string =>
-  [
+/** What is on the disk, what bounds each part and when it goes, and the sum. What is beyond its limit is marked. */
+export const disk = ({ bytes, managedFiles, path, records, usage }: Disk.DiskUsage): string => {
+  const row = (what: string, part: { bytes: number; limitBytes: number | null; removed: string }, count: string) => [
+    what,
+    sizeText(part.bytes),
+    count,
+    part.limitBytes === null ? "" : `of ${sizeText(part.limitBytes)}${Disk.isOver(part) ? ", OVER" : ""}`,
+    part.removed
+  ]
+  const rows = usage.map((one) => row(one.kind, one, counted(one.files, "file")))
+  const inside = (records ?? []).map((one) => row(`  ${one.what}`, one, one.rows === 0 ? "" : counted(one.rows, "row")))
+  const at = usage.findIndex(({ kind }) => kind === "database") + 1
+  return [
     `${Plain.line(path)}\n`,
-    ...usage.map((one) => {
-      const count = one.files === 1 ? "1 file" : `${one.files} files`
-      return `  ${one.kind.padEnd(20)} ${sizeText(one.bytes).padStart(10)}  ${count}\n`
-    }),
-    `  ${"all".padEnd(20)} ${sizeText(bytes).padStart(10)}\n`
+    ...(managedFiles === null ? [] : [`${Plain.line(managedFiles)} (managed files)\n`]),
+    ...columns([
+      ["what", "size", "count", "limit", "removed"],
+      ...rows.slice(0, at),
+      ...inside,
+      ...rows.slice(at),
+      ["all", sizeText(bytes), "", "", ""]
+    ]),
+    records === null ? "The database cannot be read; `troupe verify` says why.\n" : ""
   ].join("")
+}
+
+/** Lines with every cell but the second to the left. */
+const columns = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) => {
+    const cells = row.map((cell, column) =>
+      column === 1 ? cell.padStart(widths[1] ?? 0) : cell.padEnd(widths[column] ?? 0)
+    )
+    return `  ${cells.join("  ").trimEnd()}\n`
+  })
+}
 
 const sizeOf = (files: ReadonlyArray<Backup.BackupFile>): string =>
   sizeText(files.reduce((sum, file) => sum + file.bytes, 0))
 
 const sizeText = (bytes: number): string => {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
 /** `troupe backup`. */

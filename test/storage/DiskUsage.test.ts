@@ -2,8 +2,12 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { dirname } from "node:path"
+import * as SqlClient from "effect/sql/SqlClient"
+import { dirname, join } from "node:path"
 import * as DiskUsage from "../../layers/storage/DiskUsage.ts"
+import * as Verify from "../../layers/storage/Verify.ts"
+import * as Settings from "../../src/config/Settings.ts"
+import * as Records from "../../src/storage/Records.ts"
 import * as Transcript from "../../src/cli/Transcript.ts"
 import { place, receive, test } from "./Places.ts"
 import * as Program from "../cli/Program.ts"
@@ -20,7 +24,8 @@ test(
       "troupe.db.used": 5,
       "troupe.db.replaced-2026": 300,
       "files.replaced-1/outputs/a.txt": 30,
-      "files/outputs/tool-a.txt": 7,
+      "files/outputs/mine.txt": 7,
+      "files/tool_output/tmp/tool-bash-0123456789abcdef.txt": 20,
       "files/attachments/ab/b": 2_000_000,
       "logs/troupe.log": 11,
       "logs/troupe.log.1": 12,
@@ -31,20 +36,86 @@ test(
       yield* files.writeFile(directory.file(name), new Uint8Array(size))
     }
     yield* files.symlink(root, directory.file("files/link"))
-    const usage = yield* DiskUsage.look(directory)
-    assert.deepStrictEqual(usage.usage, [
-      { kind: "database", bytes: 4096, files: 1 },
-      { kind: "log of the database", bytes: 1024, files: 2 },
-      { kind: "copies", bytes: 330, files: 2 },
-      { kind: "files", bytes: 2_000_007, files: 2 },
-      { kind: "logs", bytes: 23, files: 2 },
-      { kind: "other", bytes: 49, files: 2 }
-    ])
+    const settings = Settings.Settings.defaults
+    const usage = yield* DiskUsage.look(directory, settings)
+    assert.deepStrictEqual(
+      usage.usage.map(({ bytes, files, kind }) => [kind, bytes, files]),
+      [
+        ["database", 4096, 1],
+        ["log of the database", 1024, 2],
+        ["copies", 330, 2],
+        ["temporary files", 20, 1],
+        ["managed files", 2_000_007, 2],
+        ["logs", 23, 2],
+        ["other", 49, 2]
+      ]
+    )
     assert.strictEqual(
       usage.bytes,
       Object.values(sizes).reduce((sum, size) => sum + size, 0)
     )
-    assert.include(Transcript.disk(usage), "  files                    2.0 MB  2 files\n")
+    const text = Transcript.disk(usage)
+    assert.match(text, /  managed files +2\.0 MB  2 files +never: they are yours\n/)
+    assert.match(text, /  logs +1 kB  2 files +of 50\.0 MB +the oldest, beyond 5 files\n/)
+    assert.include(text, "The database cannot be read")
+    assert.notInclude(text, "OVER")
+
+    const narrow = { ...settings, retention: { ...settings.retention, spill_max_bytes: 19 } }
+    assert.match(Transcript.disk(yield* DiskUsage.look(directory, narrow)), /temporary files .*OVER/)
+  })
+)
+
+test(
+  "managed files that lie elsewhere are counted where they lie, once",
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const { directory, root } = yield* place
+    const elsewhere = join(root, "papers")
+    yield* files.makeDirectory(elsewhere, { recursive: true })
+    yield* files.writeFile(join(elsewhere, "a.txt"), new Uint8Array(9))
+    const settings = Settings.Settings.defaults
+    const tools = { ...settings.tools, file_storage: { ...settings.tools.file_storage, root_dir: elsewhere } }
+    const usage = yield* DiskUsage.look(directory, { ...settings, tools })
+    assert.strictEqual(usage.managedFiles, yield* files.realPath(elsewhere))
+    assert.deepStrictEqual(
+      usage.usage.map(({ bytes, files, kind }) => [kind, bytes, files]),
+      [["managed files", 9, 1]]
+    )
+  })
+)
+
+test(
+  "every table has a rule by which its rows go, and every byte of the database is told",
+  Effect.gen(function* () {
+    const at = yield* place
+    yield* receive(at)
+    const tables = yield* Verify.opened(
+      at.directory.file("troupe.db"),
+      true,
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) =>
+          sql<{ readonly name: string }>`
+            SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+      )
+    )
+    assert.deepStrictEqual(
+      tables.filter(({ name }) => Records.of(name) === undefined),
+      []
+    )
+    const names = new Set(tables.map(({ name }) => name))
+    const unknown = Records.records.flatMap((one) => one.tables.filter((name) => !names.has(name)))
+    assert.deepStrictEqual(unknown, [])
+
+    const { records, usage } = yield* DiskUsage.look(at.directory, Settings.Settings.defaults)
+    const database = usage.find(({ kind }) => kind === "database")
+    assert.strictEqual(
+      records?.reduce((sum, { bytes }) => sum + bytes, 0),
+      database?.bytes
+    )
+    const entries = records?.find(({ what }) => what === "threads and their entries")
+    assert.deepInclude(entries, { limitBytes: null, removed: "never" })
+    assert.isAbove(entries?.rows ?? 0, 1)
   })
 )
 
@@ -63,6 +134,18 @@ it.live(
       const { code, stderr, stdout } = yield* Program.run(at, ["disk", "--json"])
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /"kind":"database","bytes":\d+,"files":1/)
+      assert.include(stdout, '"what":"records of messages","rows":1')
+
+      // Another part of the settings is wrong, and one is locked in a vault.
+      const config = `[llm]\nprovidr = "x"\n[providers.slow]\napi_key = "\${secret:KEY}"\n[retention]\nundo_days = 3\n`
+      yield* files.writeFileString(join(at.home, "config.toml"), config)
+      const shown = yield* Program.run(at, ["disk"])
+      assert.strictEqual(shown.code, 0, shown.stderr)
+      assert.match(shown.stdout, /contents for undo .* of 1\.0 GB +3 days after the change\n/)
+      yield* files.writeFileString(join(at.home, "config.toml"), "[retention]\nundo_days = -3\n")
+      const refused = yield* Program.run(at, ["disk"])
+      assert.strictEqual(refused.stdout, "")
+      assert.include(refused.stderr, "undo_days")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
   60_000
 )

@@ -11,6 +11,7 @@ import { TroupeClient } from "../../../src/client/TroupeClient.ts"
 import * as Backup from "../../../src/storage/Backup.ts"
 import { DataDirectory } from "../../../src/storage/DataDirectory.ts"
 import * as CommandLine from "../../config/CommandLine.ts"
+import * as ConfigFile from "../../config/ConfigFile.ts"
 import * as EnvironmentLive from "../../config/Environment.ts"
 import * as BackupLive from "../../storage/Backup.ts"
 import * as DataDirectoryLive from "../../storage/DataDirectory.ts"
@@ -48,7 +49,7 @@ export const verify = (common: Client.Common, flags: { readonly source: string |
     yield* tell(flags.json, { path, schemaVersion, tables }, Transcript.verified(path, tables))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
 
-/** `troupe disk`: what the data directory holds, by kind. Needs no daemon. */
+/** `troupe disk`: what is on the disk, what bounds it and when it goes. Needs no daemon. */
 export const disk = (common: Client.Common, flags: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const directory = yield* DataDirectory
@@ -56,7 +57,7 @@ export const disk = (common: Client.Common, flags: { readonly json: boolean }) =
     if (!(yield* Effect.orElseSucceed(files.exists(directory.path), () => false))) {
       return yield* new Backup.BackupFailed({ path: directory.path, reason: "there is no data directory yet" })
     }
-    const usage = yield* DiskUsage.look(directory)
+    const usage = yield* DiskUsage.look(directory, yield* ConfigFile.diskSettings({ path: common.config }))
     yield* tell(flags.json, usage, Transcript.disk(usage))
   }).pipe(Effect.provide(DataDirectoryLive.layerExisting.pipe(Layer.provideMerge(platform(common)))))
 
