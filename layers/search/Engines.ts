@@ -118,10 +118,7 @@ export const make = Effect.gen(function* () {
   return { pick: choices[wanted] }
 })
 
-/**
- * For `sh`: what follows, in two gigabytes of memory. An ignore file can be a link to a device that never ends, and all of it would
- * be read. Where a shell cannot bound memory, it goes without.
- */
+/** For `sh`: what follows, in two gigabytes of memory, whatever the files are. Where a shell cannot bound memory, it goes without. */
 const bounded = ["-c", 'ulimit -v 2097152 2>/dev/null; exec "$@"', "sh"]
 
 const unavailable = (detail: string) => new SearchError({ reason: "unavailable", detail })

@@ -1,4 +1,5 @@
 /** Searches managed files by ripgrep: started for each search, ended as soon as there is enough, and read back by the workspace. */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Order from "effect/Order"
@@ -14,18 +15,21 @@ import * as SearchMetrics from "../../src/search/SearchMetrics.ts"
 import { Grants } from "../../src/tool/Capability.ts"
 import * as Checking from "./Checking.ts"
 import * as Engines from "./Engines.ts"
+import * as Ignores from "./Ignores.ts"
 
 /** How long is searched: less than a tool may take, so that what was found is told. */
 const longest = "20 seconds" as const
 
+/** How long ignore files are looked for, before that. */
+const longestList = "5 seconds" as const
+
 /** Files that are read back at the same time. */
 const readers = 8
-
-const ignoreFiles = [".gitignore", ".ignore", ".rgignore"] as const
 
 export const make = Effect.gen(function* () {
   const runner = yield* ProcessRunner
   const engines = yield* Engines.make
+  const ignores = yield* Ignores.make
 
   const search = (reading: Workspace.Reading) =>
     Effect.fn("FileSearch.search")(function* (request: FileSearch.Request) {
@@ -35,9 +39,14 @@ export const make = Effect.gen(function* () {
       const engine = yield* engines.pick
       yield* Effect.annotateCurrentSpan({ engine: engine.name })
       const findings = Findings.make(request.maxMatches)
-      const program = yield* programOf(engine, reading, request, place)
+      const path = place.relative === null ? place.absolute : `./${place.relative === "." ? "" : place.relative}`
+      const list = (rules: string | undefined) =>
+        commandOf(engine, reading, Ripgrep.ignoreFileArgs(request.hidden, { path, rules }), longestList)
+      // A file that is named is searched, whatever the rules say.
+      const rules = request.ignored || kind === "file" ? undefined : yield* ignores.of(reading, request, place, list)
+      const command = yield* commandOf(engine, reading, Ripgrep.args(request, { path, rules }), longest)
       const [took, cause] = yield* Effect.timed(
-        runner.run({ ...program, take: findings.push }).pipe(
+        runner.run({ ...command, take: findings.push }).pipe(
           Effect.mapError(({ message }) => new SearchError({ reason: "unavailable", detail: message })),
           Effect.flatMap((ended) => judge(ended, findings)),
           Effect.tapError(() => SearchMetrics.failed(engine.name))
@@ -54,7 +63,7 @@ export const make = Effect.gen(function* () {
         stopped,
         cutLines: matches.filter(({ isCut }) => isCut).length
       } satisfies FileSearch.Found
-    })
+    }, Effect.scoped)
   return { search }
 })
 
@@ -68,42 +77,19 @@ const tooLarge = (place: Workspace.Place): FileSearch.Found => ({
 })
 
 /** What is to be run, in the root of the files. */
-const programOf = Effect.fnUntraced(function* (
+const commandOf = Effect.fnUntraced(function* (
   { env, prefix, program }: Engines.Engine,
   reading: Workspace.Reading,
-  request: FileSearch.Request,
-  { absolute, relative }: Workspace.Place
+  args: ReadonlyArray<string>,
+  timeout: Duration.Input
 ) {
-  const target = {
-    path: relative === null ? absolute : `./${relative === "." ? "" : relative}`,
-    ignoreFiles: relative === null || request.ignored ? [] : yield* ignoreFilesAbove(reading, relative)
-  }
   return {
     program,
-    args: [...prefix, ...Ripgrep.args(request, target)],
+    args: [...prefix, ...args],
     cwd: yield* reading.root,
     env,
-    limits: { timeout: longest, maxOutputBytes: 0 }
+    limits: { timeout, maxOutputBytes: 0 }
   } satisfies Runner.Command
-})
-
-/** Those of the folders above what is searched. The program would look for them up to the top of the file system. */
-const ignoreFilesAbove = Effect.fnUntraced(function* (reading: Workspace.Reading, relative: string) {
-  const names = relative === "." ? [] : relative.split("/")
-  const folders = names.map((_, depth) => names.slice(0, depth).join("/"))
-  const candidates = folders.flatMap((folder) =>
-    ignoreFiles.map((name) => (folder === "" ? name : `${folder}/${name}`))
-  )
-  const found = yield* Effect.forEach(
-    candidates,
-    (path) =>
-      reading.info(path).pipe(
-        Effect.map(({ kind }) => (kind === "file" ? [`./${path}`] : [])),
-        Effect.orElseSucceed(() => [])
-      ),
-    { concurrency: readers }
-  )
-  return found.flat()
 })
 
 /** How the program ended, or why that is a failure. */

@@ -1,4 +1,5 @@
 /** ripgrep's command line, from version 13 on. */
+import * as IgnoreRules from "./IgnoreRules.ts"
 import type { Request } from "./FileSearch.ts"
 
 /** The oldest version whose options and messages are these. */
@@ -16,12 +17,12 @@ export const versionIn = (said: string): number | undefined => {
 export interface Target {
   /** As the program is to name it: `./` and the path from the folder that it runs in, or an absolute path. */
   readonly path: string
-  /** Ignore files in the folders above it, as it is to name them. */
-  readonly ignoreFiles: ReadonlyArray<string>
+  /** A file with the rules of the ignore files, where there are any. */
+  readonly rules: string | undefined
 }
 
 /** Every argument that may begin with anything is part of an option, or stands behind `--`. */
-export const args = (request: Request, { ignoreFiles, path }: Target): ReadonlyArray<string> => [
+export const args = (request: Request, { path, rules }: Target): ReadonlyArray<string> => [
   ...always,
   `--max-filesize=${request.maxFileBytes}`,
   // One more than is shown, so that it is known that there are more.
@@ -32,20 +33,39 @@ export const args = (request: Request, { ignoreFiles, path }: Target): ReadonlyA
   ...(request.ignoreCase ? ["--ignore-case"] : []),
   ...(request.recursive ? [] : ["--max-depth=1"]),
   ...(request.hidden ? ["--hidden"] : []),
-  ...(request.ignored ? ["--no-ignore"] : ["--glob=!.git", ...ignoreFiles.map((file) => `--ignore-file=${file}`)]),
+  ...(request.ignored ? [] : ["--glob=!.git", ...by(rules)]),
   `--regexp=${request.pattern}`,
   "--",
   path
 ]
 
+/** To list ignore files below a folder: regular files alone, each ended by a NUL. */
+export const ignoreFileArgs = (hidden: boolean, { path, rules }: Target): ReadonlyArray<string> => [
+  ...apart,
+  "--files",
+  "--null",
+  "--no-messages",
+  ...(hidden ? ["--hidden"] : []),
+  ...IgnoreRules.names.map((name) => `--glob=${name}`),
+  "--glob=!.git",
+  ...by(rules),
+  "--color=never",
+  "--",
+  path
+]
+
+/** An argument of its own: the program in WebAssembly can open only what is named so. It is absolute, so that it is no option. */
+const by = (rules: string | undefined) => (rules === undefined ? [] : ["--ignore-file", rules])
+
+/**
+ * Neither the settings of this user nor a repository that the files happen to lie in may change what is found; and ignore files are
+ * not to be looked for, since whatever has their name would be opened.
+ */
+const apart = ["--no-config", "--no-ignore"] as const
+
 const always = [
+  ...apart,
   "--json",
-  // Neither the settings of this user nor a repository that the files happen to lie in may change what is found.
-  "--no-config",
-  "--no-require-git",
-  "--no-ignore-parent",
-  "--no-ignore-global",
-  "--no-ignore-exclude",
   // Names files that are too large, which nothing else does.
   "--debug",
   // A file that matches and is no text is told; without it, the search ends at the first NUL and is silent.

@@ -131,6 +131,79 @@ const cases: ReadonlyArray<Case> = [
     lines: ["a.txt:1:1: foo"]
   },
   {
+    title: "what an ignore file would leave out that is a link, a pipe or a folder",
+    files: (zoo) => {
+      fs.writeFileSync(path.join(zoo.outside, "rules"), "*.txt\n")
+      zoo.put("rules", "*.txt\n")
+      zoo.put("a/b.txt", "foo\n")
+      zoo.put("c/d.txt", "foo\n")
+      zoo.put("e/f.txt", "foo\n")
+      for (const name of [".gitignore", ".ignore", ".rgignore"]) {
+        spawnSync("mkfifo", [path.join(zoo.root, name), path.join(zoo.root, "a", name)])
+        zoo.link(`c/${name}`, "../../outside/rules")
+        zoo.link(`d/${name}`, "../rules")
+        zoo.folder(`e/${name}`)
+      }
+      zoo.put("d/g.txt", "foo\n")
+    },
+    request: { pattern: "foo" },
+    lines: ["a/b.txt:1:1: foo", "c/d.txt:1:1: foo", "d/g.txt:1:1: foo", "e/f.txt:1:1: foo"]
+  },
+  {
+    title: "the same in the folders above",
+    files: (zoo) => {
+      fs.writeFileSync(path.join(zoo.outside, "rules"), "*.txt\n")
+      zoo.put("a/b/c.txt", "foo\n")
+      spawnSync("mkfifo", [path.join(zoo.root, ".ignore")])
+      zoo.link(".gitignore", "../outside/rules")
+      zoo.link("a/.gitignore", "../../outside/rules")
+    },
+    request: { pattern: "foo", path: "a/b" },
+    lines: ["a/b/c.txt:1:1: foo"]
+  },
+  {
+    title: "not what the rules of ignore files leave out, whatever folder they are in and however they are written",
+    files: put({
+      ".gitignore":
+        "\ufeff*.tmp\r\n# no rule\n\n  \n/top.txt\ndeep/*.md\n**/any.txt\n\\#odd\n\\!odd\nspace\\ \ntail.txt   \nbad[\n",
+      "sub[1]/.gitignore": "/top.txt\nx/y.txt\n!keep.tmp\nonly/\nall/**\n",
+      "sub[1]/.ignore": "!again.tmp\nmine.txt\n",
+      "sub[1]/.rgignore": "!mine.txt\n",
+      ...Object.fromEntries(
+        [
+          ..."a.tmp top.txt deep/a.md sub/deep/a.md z/any.txt #odd !odd tail.txt".split(" "),
+          "space ",
+          ..."top.txt x/y.txt z/x/y.txt keep.tmp again.tmp mine.txt only/a.txt z/only all/a all.txt a.tmp"
+            .split(" ")
+            .map((name) => `sub[1]/${name}`),
+          "sub1/mine.txt"
+        ].map((name) => [name, "foo\n"])
+      )
+    }),
+    request: { pattern: "foo" },
+    lines: [
+      "sub/deep/a.md",
+      "sub1/mine.txt",
+      "sub[1]/again.tmp",
+      "sub[1]/all.txt",
+      "sub[1]/keep.tmp",
+      "sub[1]/mine.txt",
+      "sub[1]/z/only",
+      "sub[1]/z/x/y.txt"
+    ].map((name) => `${name}:1:1: foo`)
+  },
+  {
+    title: "rules of folders above, each from its own folder",
+    files: put({
+      "a/.gitignore": "/b/no.txt\n/c.txt\n",
+      "a/b/no.txt": "foo\n",
+      "a/b/c.txt": "foo\n",
+      "c.txt": "foo\n"
+    }),
+    request: { pattern: "foo", path: "a/b" },
+    lines: ["a/b/c.txt:1:1: foo"]
+  },
+  {
     title: "one folder alone",
     files: put({ "a/b/c.txt": "foo\n", "a/d.txt": "foo\n", "e.txt": "foo\n" }),
     request: { pattern: "foo", path: "./a/b/..", recursive: false },
@@ -331,6 +404,19 @@ export const laws = (name: string, engine: "native" | "wasm", counts: boolean) =
         }
         assert.match((yield* Effect.flip(search({ pattern: "(a" }))).message, /unclosed group/)
       })
+    )
+
+    it.live("finds outside what the ignore files there leave in", () =>
+      Effect.gen(function* () {
+        const zoo = yield* Searching.start({ engine }, { allowOutside: true })
+        zoo.put("../outside/.gitignore", "/a.txt\n")
+        zoo.put("../outside/b/.ignore", "/d.txt\n")
+        for (const name of ["a.txt", "b/a.txt", "b/c.txt", "b/d.txt", "d.txt"]) zoo.put(`../outside/${name}`, "foo\n")
+        assert.deepStrictEqual(
+          Searching.lines(yield* zoo.search({ pattern: "foo", path: zoo.outside })),
+          ["b/a.txt", "b/c.txt", "d.txt"].map((name) => `${zoo.outside}/${name}:1:1: foo`)
+        )
+      }).pipe(Effect.scoped)
     )
 
     it.live("follows no link, opens no device and no pipe, and leaves nothing outside touched", () =>
