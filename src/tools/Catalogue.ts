@@ -177,7 +177,8 @@ export const catalogue: ReadonlyArray<Group> = [
         failures: {
           ...Outbound.meanings,
           "http:body_and_json": "there is both a `body` and a `json`",
-          "http:invalid_json": "`json` is no JSON text"
+          "http:invalid_json": "`json` is no JSON text",
+          "http:masked_value": "a secret was masked in the call, so that nobody can have meant what would be sent"
         }
       }
     ]

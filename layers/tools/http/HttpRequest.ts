@@ -8,6 +8,7 @@ import type { SettingsValue } from "../../../src/config/Settings.ts"
 import * as Workspace from "../../../src/file/Workspace.ts"
 import * as Outbound from "../../../src/http/Outbound.ts"
 import * as ResponseFile from "../../../src/http/ResponseFile.ts"
+import * as Masking from "../../../src/secret/Masking.ts"
 import * as Redaction from "../../../src/tool/Redaction.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { HttpRequest, InvalidRequest, withSecrets } from "../../../src/tools/http/HttpRequest.ts"
@@ -114,6 +115,8 @@ const requestOf = Effect.fnUntraced(function* (
   { body, headers = {}, json, method = "GET", url }: Parameters,
   settings: SettingsValue["tools"]["http_client"]
 ) {
+  const masked = maskedIn({ url, headers, body, json })
+  if (masked !== undefined) return yield* new InvalidRequest({ reason: "masked_value", field: masked })
   if (body !== undefined && json !== undefined) return yield* new InvalidRequest({ reason: "body_and_json" })
   if (json !== undefined) {
     yield* Effect.mapError(readJson(json), () => new InvalidRequest({ reason: "invalid_json" }))
@@ -136,6 +139,20 @@ const requestOf = Effect.fnUntraced(function* (
   }
   return request
 })
+
+/**
+ * The parameter in which a secret was masked on its way here: a model's calls are masked before tools have them. A server would
+ * take the mark for the value.
+ */
+const maskedIn = ({ body = "", headers = {}, json = "", url }: Parameters) => {
+  const texts = { url: [url], headers: Object.entries(headers).flat(), body: [body], json: [json] }
+  return fieldNames.find((name) => texts[name].some(holdsMark))
+}
+
+const fieldNames = ["url", "headers", "body", "json"] as const
+
+/** As it stands, and as an address or a form writes it. */
+const holdsMark = (text: string): boolean => text.replace(/%5b/gi, "[").replace(/%5d/gi, "]").includes(Masking.mark)
 
 const readJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 

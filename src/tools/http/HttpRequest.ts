@@ -1,20 +1,29 @@
 import * as Schema from "effect/Schema"
 import * as Outbound from "../../http/Outbound.ts"
 import * as Action from "../../policy/Action.ts"
+import * as Masking from "../../secret/Masking.ts"
 import * as Tool from "../../tool/Tool.ts"
 import * as SecretsParameter from "../vault/SecretsParameter.ts"
 
-/** The parameters do not fit together. */
+const problems = {
+  body_and_json: "There are both body and json. Give one of them: body for any text, json for a JSON text.",
+  invalid_json: "json is not valid JSON. Give a JSON text, or use body for another kind of text.",
+  masked_value: `holds ${Masking.mark}, which stands where a secret of this installation was masked. Nothing was sent. Leave it out; a secret that may be sent is named in secrets, where this tool has that parameter.`
+} as const
+
+/** The parameters do not fit together, or cannot be what was meant. Nothing was sent. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
-  reason: Schema.Literals(["body_and_json", "invalid_json"])
+  reason: Schema.Literals(["body_and_json", "invalid_json", "masked_value"]),
+  /** The parameter with a masked value. */
+  field: Schema.optionalKey(Schema.Literals(["url", "headers", "body", "json"]))
 }) {
   get code() {
     return `http:${this.reason}`
   }
   override get message() {
-    return this.reason === "body_and_json"
-      ? "There are both body and json. Give one of them: body for any text, json for a JSON text."
-      : "json is not valid JSON. Give a JSON text, or use body for another kind of text."
+    return this.reason === "masked_value"
+      ? `${this.field ?? "The call"} ${problems.masked_value}`
+      : problems[this.reason]
   }
 }
 

@@ -117,6 +117,30 @@ describe("http_request", () => {
     }).pipe(Effect.scoped, Effect.provide(world()))
   )
 
+  it.live("F060 sends nothing where a masked secret stands in the call, and names the parameter", () =>
+    Effect.gen(function* () {
+      const server = yield* NetworkZoo.says(NetworkZoo.response(200))
+      const post = { url: server.url(), method: "POST" }
+      const asked: ReadonlyArray<readonly [string, object]> = [
+        ["url", { url: server.url("/?key=[redacted]") }],
+        ["url", { url: server.url("/?key=%5Bredacted%5D&more=1") }],
+        ["url", { url: server.url("/?key=%5bredacted%5d") }],
+        ["headers", { url: server.url(), headers: { authorization: "Bearer [redacted]" } }],
+        ["headers", { url: server.url(), headers: { "[redacted]": "x" } }],
+        ["body", { ...post, body: "key=[redacted]" }],
+        ["json", { ...post, json: '{"key": "[redacted]"}' }],
+        ["json", { ...post, json: '{"key": [redacted]}' }]
+      ]
+      for (const [field, parameters] of asked) {
+        const result = yield* call(parameters)
+        assert.strictEqual(result.errorCode, "http:masked_value", JSON.stringify(parameters))
+        assert.include(result.text, `${field} holds [redacted]`)
+      }
+      assert.lengthOf(server.visits, 0)
+      assert.strictEqual((yield* call({ ...post, body: "redacted, [REDACTED]" })).status, "success")
+    }).pipe(Effect.scoped, Effect.provide(world()))
+  )
+
   it.live("may run again after a restart where it only reads", () =>
     Effect.gen(function* () {
       const calls = yield* ToolCalls

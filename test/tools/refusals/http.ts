@@ -32,6 +32,7 @@ export const group: Refusals.Group = {
       arguments: { url: `${url}${reason}` }
     })),
     { tool: "http_request", code: "http:body_and_json", arguments: { url, method: "POST", body: "a", json: "1" } },
-    { tool: "http_request", code: "http:invalid_json", arguments: { url, method: "POST", json: "{" } }
+    { tool: "http_request", code: "http:invalid_json", arguments: { url, method: "POST", json: "{" } },
+    { tool: "http_request", code: "http:masked_value", arguments: { url: `${url}?key=[redacted]` } }
   ]
 }
