@@ -112,10 +112,11 @@ export const layer = Layer.unwrap(
 ).pipe(Layer.provide(Digest.layerWebCrypto))
 
 const requestOf = Effect.fnUntraced(function* (
-  { body, headers = {}, json, method = "GET", url }: Parameters,
+  parameters: Parameters,
   settings: SettingsValue["tools"]["http_client"]
 ) {
-  const masked = maskedIn({ url, headers, body, json })
+  const { body, headers = {}, json, method = "GET", url } = parameters
+  const masked = maskedIn(parameters)
   if (masked !== undefined) return yield* new InvalidRequest({ reason: "masked_value", field: masked })
   if (body !== undefined && json !== undefined) return yield* new InvalidRequest({ reason: "body_and_json" })
   if (json !== undefined) {
