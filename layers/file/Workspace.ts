@@ -7,6 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import { Settings } from "../../src/config/Settings.ts"
 import * as FileChanges from "../../src/file/FileChanges.ts"
 import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
+import * as TemporaryFolders from "../../src/file/TemporaryFolders.ts"
 import * as Workspace from "../../src/file/Workspace.ts"
 import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 import { Grants } from "../../src/tool/Capability.ts"
@@ -14,6 +15,7 @@ import { ToolCallContext } from "../../src/tool/ToolContext.ts"
 import * as Directories from "../storage/Directories.ts"
 import * as Folder from "./Folder.ts"
 import * as Leftovers from "./Leftovers.ts"
+import * as Quota from "./Quota.ts"
 import * as Reading from "./Reading.ts"
 import * as States from "./States.ts"
 import type * as Walk from "./Walk.ts"
@@ -32,9 +34,9 @@ export const make = (holding: Folder.Holding) =>
       create: Directories.make(options.root).pipe(Effect.ignore, Effect.provideContext(services))
     })
 
-    const at = (options: Workspace.RootOptions): Workspace.Files => {
+    const at = (options: Workspace.RootOptions, quota?: Quota.Quota): Workspace.Files => {
       const root = rootOf(options)
-      const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn })
+      const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn, quota })
       const reading = { ...Reading.make(root), state: (path: string) => States.of(root, path) }
       return { reading, writingAs, writing: inTheNameOfTheCall(writingAs) }
     }
@@ -71,7 +73,12 @@ export const layer: Layer.Layer<
       ownerOnly: true
     }
     yield* Effect.forkScoped(Effect.ignore(sweep(root)))
-    return Workspace.Workspace.of({ ...at(root), at })
+    const most = ManagedRoot.mostOf(settings)
+    const isTemporary = TemporaryFolders.isTemporary(settings)
+    // Temporary files have a limit of their own.
+    const counts = (name: string) => !isTemporary(name)
+    const quota = most === undefined ? undefined : yield* Quota.make({ root: root.root, most, counts })
+    return Workspace.Workspace.of({ ...at(root, quota), at: (options) => at(options) })
   })
 )
 

@@ -12,6 +12,7 @@ import type * as Workspace from "../../src/file/Workspace.ts"
 import * as Aside from "./Aside.ts"
 import * as Changes from "./Changes.ts"
 import * as NodeFiles from "./NodeFiles.ts"
+import type * as Quota from "./Quota.ts"
 import * as Reading from "./Reading.ts"
 import { about } from "./Refusals.ts"
 import * as Removing from "./Removing.ts"
@@ -21,11 +22,14 @@ import * as Walk from "./Walk.ts"
 export interface Options extends Changes.Setting {
   /** One change at a time: what a change rests on must still hold when it is made. */
   readonly turn: Semaphore.Semaphore
+  /** What agents may still keep here. What the runtime writes on its own has limits of its own. */
+  readonly quota?: Quota.Quota | undefined
 }
 
 export const make = (options: Options): Workspace.Writing<never> => {
   const { root, turn } = options
   const alone = turn.withPermits(1)
+  const quota = options.author._tag === "Call" ? options.quota : undefined
 
   const makeOne = (spot: Walk.Named): Effect.Effect<void, FileError> => {
     const mode = root.ownerOnly ? 0o700 : 0o777
@@ -57,10 +61,18 @@ export const make = (options: Options): Workspace.Writing<never> => {
     if (target.stats !== undefined) yield* fileOnly(target)
     const isNew = target.stats === undefined
     const mode = root.ownerOnly || !isNew ? 0o600 : 0o666
-    const aside = yield* Aside.write({ asked: path, folder: target.folder, mode, most: wanted.most }, content)
+    const room = quota === undefined ? wanted.most : (yield* quota.room(wanted.most)) + sizeOf(target)
+    const most = Math.min(wanted.most, room)
+    const aside = yield* Aside.write({ asked: path, folder: target.folder, mode, most }, content).pipe(
+      Effect.mapError((error) =>
+        quota !== undefined && most < wanted.most && isTooLarge(error) ? quota.refusal(path) : error
+      )
+    )
     return yield* alone(
       Effect.gen(function* () {
         const spot = yield* Walk.lookAgain(target)
+        const added = aside.bytes - sizeOf(spot)
+        if (quota !== undefined && added > 0 && added > (yield* quota.room(added))) return yield* quota.refusal(path)
         const written = { place: spot.place, bytes: aside.bytes, sha256: aside.sha256 }
         const isMode = wanted.mode === undefined || spot.stats === undefined || modeOf(spot.stats) === wanted.mode
         if (isMode && (yield* holdsAlready(root, spot, aside))) return { ...written, change: "unchanged" as const }
@@ -74,6 +86,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
           commit: about(path)(put(aside, spot.name)),
           after: stateNow(root, spot)
         })
+        yield* options.quota?.changed(added) ?? Effect.void
         return { ...written, change: spot.stats === undefined ? ("created" as const) : ("replaced" as const) }
       })
     )
@@ -129,9 +142,14 @@ export const make = (options: Options): Workspace.Writing<never> => {
     },
     makeFolder,
     move,
-    remove: Removing.make(options)
+    remove: (...given) => Effect.tap(Removing.make(options)(...given), () => options.quota?.removed ?? Effect.void)
   }
 }
+
+/** Bytes of the file that is at a spot. */
+const sizeOf = ({ stats }: Walk.Named): number => (stats?.isFile() === true ? stats.size : 0)
+
+const isTooLarge = (error: unknown): boolean => error instanceof FileError && error.reason === "too_large"
 
 /** What is at a spot by now. */
 const stateNow = (root: Walk.Root, spot: Walk.Named) =>

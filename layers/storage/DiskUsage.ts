@@ -24,17 +24,21 @@ export const look = Effect.fn("DiskUsage.look")(function* (
     const sum = sums.get(kind) ?? { bytes: 0, files: 0 }
     sums.set(kind, { bytes: sum.bytes + bytes, files: sum.files + 1 })
   }
+  // By the rule that retention goes by.
+  const isTemporary = TemporaryFolders.isTemporary(settings)
+  const kindOfManaged = (parts: ReadonlyArray<string>): Kind =>
+    isTemporary(parts.join("/")) ? "temporary files" : "managed files"
   const inside = directory.file(filesFolder)
   const root = yield* real(paths.resolve(ManagedRoot.of(settings, directory)))
   const isElsewhere = root !== (yield* real(inside))
   for (const { bytes, name } of yield* Directories.filesBelow(directory.path)) {
     const [first = "", ...below] = name.split(paths.sep)
     if (below.length === 0 || first !== filesFolder) add(kindOf(first, below.length > 0), bytes)
-    else add(isElsewhere ? "other" : kindOfManaged(below, settings), bytes)
+    else add(isElsewhere ? "other" : kindOfManaged(below), bytes)
   }
   if (isElsewhere && !isWithin(paths, directory.path, root)) {
     for (const { bytes, name } of yield* Directories.filesBelow(root)) {
-      add(kindOfManaged(name.split(paths.sep), settings), bytes)
+      add(kindOfManaged(name.split(paths.sep)), bytes)
     }
   }
   const usage = kinds.flatMap((kind) => {
@@ -67,15 +71,8 @@ const kindOf = (name: string, isFolder: boolean): Kind => {
   return name.startsWith(`${Database.fileName}.`) && name !== `${Database.fileName}.used` ? "copies" : "other"
 }
 
-/** By the rule that retention goes by. */
-const kindOfManaged = (parts: ReadonlyArray<string>, settings: DiskSettings): Kind => {
-  const folder = parts.slice(0, -1).join("/")
-  const name = parts.at(-1) ?? ""
-  const temporary = TemporaryFolders.of(settings).some(({ isOurs, subdir }) => subdir === folder && isOurs(name))
-  return temporary ? "temporary files" : "managed files"
-}
-
-const boundOf = (kind: Kind, { logging, retention, storage }: DiskSettings) => {
+const boundOf = (kind: Kind, settings: DiskSettings) => {
+  const { logging, retention, storage } = settings
   switch (kind) {
     case "database":
       return { limitBytes: null, removed: "its parts are below" }
@@ -86,7 +83,7 @@ const boundOf = (kind: Kind, { logging, retention, storage }: DiskSettings) => {
     case "temporary files":
       return { limitBytes: retention.spill_max_bytes, removed: `${retention.spill_days} days after the last change` }
     case "managed files":
-      return { limitBytes: null, removed: "never: they are yours" }
+      return { limitBytes: ManagedRoot.mostOf(settings) ?? null, removed: "never: they are yours" }
     case "logs":
       return {
         limitBytes: logging.max_files * logging.max_file_bytes,

@@ -17,6 +17,7 @@ const sections: ReadonlyArray<Path> = [
   ["logging", "max_files"],
   ["tools", "bash", "spill_subdir"],
   ["tools", "file_storage", "root_dir"],
+  ["tools", "file_storage", "max_total_bytes"],
   ["tools", "file_storage", "uploads_subdir"],
   ["tools", "file_storage", "incoming_temp_subdir"],
   ["tools", "http_client", "spill_subdir"],

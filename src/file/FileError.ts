@@ -67,7 +67,7 @@ const meanings: Readonly<Record<Reason, string>> = {
   not_text: "the content is not text in UTF-8",
   invalid_pattern: "a pattern that is empty or too much to look for",
   permission_denied: "the system does not allow it",
-  no_space: "the disk, or this user's share of it, is full",
+  no_space: "the disk, this user's share of it, or the limit of the managed files is used up",
   read_only_disk: "the disk cannot be written",
   not_recorded: "the change could not be recorded, so it was not made",
   out_of_time: "it took longer than it may; the message says what was done by then",

@@ -37,6 +37,15 @@ export const of = ({ tools }: Pick<Settings["Service"], "tools">): ReadonlyArray
   return [...folders].map(([subdir, isOurs]) => ({ subdir, isOurs }))
 }
 
+/** Whether a file of a path below the managed files, with `/` between its names, is one that goes after a while. */
+export const isTemporary = (settings: Pick<Settings["Service"], "tools">): ((path: string) => boolean) => {
+  const folders = new Map(of(settings).map(({ isOurs, subdir }) => [subdir, isOurs]))
+  return (path) => {
+    const end = path.lastIndexOf("/")
+    return folders.get(path.slice(0, Math.max(0, end)))?.(path.slice(end + 1)) ?? false
+  }
+}
+
 /** The same folder in the same words. */
 const plain = (folder: string): string =>
   folder

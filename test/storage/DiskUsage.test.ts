@@ -55,7 +55,7 @@ test(
       Object.values(sizes).reduce((sum, size) => sum + size, 0)
     )
     const text = Transcript.disk(usage)
-    assert.match(text, /  managed files +2\.0 MB  2 files +never: they are yours\n/)
+    assert.match(text, /  managed files +2\.0 MB  2 files +of 20\.0 GB +never: they are yours\n/)
     assert.match(text, /  logs +1 kB  2 files +of 50\.0 MB +the oldest, beyond 5 files\n/)
     assert.include(text, "The database cannot be read")
     assert.notInclude(text, "OVER")

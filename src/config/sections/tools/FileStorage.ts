@@ -10,6 +10,11 @@ export const section = Key.key(
       "Folder of the managed files; without it, files in the data directory."
     ),
     max_write_bytes: Key.key(Values.ByteSize, 64_000, "Most that write_file writes at once."),
+    max_total_bytes: Key.optional(
+      Values.ByteSize,
+      "50GB",
+      "Size of all managed files beyond which agents write no more; without it, 20GB in the data directory and no limit in a root_dir. Temporary files do not count."
+    ),
     allow_outside_root: Key.key(
       Values.Bool,
       false,

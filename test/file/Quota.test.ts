@@ -1,0 +1,120 @@
+/** How much agents may keep among the managed files. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { dirname, join } from "node:path"
+import * as WorkspaceLive from "../../layers/file/Workspace.ts"
+import { Settings } from "../../src/config/Settings.ts"
+import type * as FileChanges from "../../src/file/FileChanges.ts"
+import * as ManagedRoot from "../../src/file/ManagedRoot.ts"
+import * as Workspace from "../../src/file/Workspace.ts"
+import * as Ids from "../../src/Ids.ts"
+import { DataDirectory } from "../../src/storage/DataDirectory.ts"
+
+const within = <A, E>(
+  most: number,
+  use: (folder: string) => Effect.Effect<A, E, Workspace.Workspace | FileSystem.FileSystem>
+) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* files.makeTempDirectoryScoped({ prefix: "troupe-quota-" })
+    const directory = Layer.succeed(DataDirectory, DataDirectory.of({ path, file: (name) => join(path, name) }))
+    const settings = Settings.layer({ tools: { file_storage: { max_total_bytes: most } } })
+    return yield* Effect.provide(
+      use(join(path, "files")),
+      WorkspaceLive.layer.pipe(Layer.provide(settings), Layer.provide(directory))
+    )
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+
+const agent = Effect.gen(function* () {
+  const author: FileChanges.Author = {
+    _tag: "Call",
+    ownerId: "primary",
+    threadId: yield* Ids.makeThreadId,
+    turnId: yield* Ids.makeTurnId,
+    callId: yield* Ids.makeCallId
+  }
+  return (yield* Workspace.Workspace).writingAs(author)
+})
+
+const bytes = (count: number) => new Uint8Array(count).fill(97)
+const over = { overwrite: true, most: 1000 }
+
+it.live("an agent writes up to the limit and not beyond it, and what was there stays as it was", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const { remove, write } = yield* agent
+      yield* write("a", bytes(60), over)
+      yield* write("b", bytes(40), over)
+      const refused = yield* Effect.flip(write("c", bytes(1), over))
+      assert.strictEqual(refused.reason, "no_space")
+      assert.include(refused.message, "100 bytes in all, and 0 are left")
+      assert.include(refused.message, "[tools.file_storage].max_total_bytes")
+      // A content that replaces another counts for the difference, also while it comes in pieces.
+      yield* write("a", Stream.make(bytes(30), bytes(30)), over)
+      assert.strictEqual((yield* Effect.flip(write("a", Stream.make(bytes(60), bytes(1)), over))).reason, "no_space")
+      const files = yield* FileSystem.FileSystem
+      assert.deepStrictEqual((yield* files.readDirectory(folder)).toSorted(), ["a", "b"])
+      assert.strictEqual((yield* files.readFile(join(folder, "a"))).byteLength, 60)
+      // Room that was made counts at once.
+      yield* remove("b", { kinds: ["file"], recursive: false })
+      yield* write("c", bytes(40), over)
+    })
+  )
+)
+
+it.live("a content larger than one write may be is told as that, wherever the limit of all is", () =>
+  within(100, () =>
+    Effect.gen(function* () {
+      const { write } = yield* agent
+      const refused = yield* Effect.flip(write("a", bytes(60), { overwrite: true, most: 50 }))
+      assert.strictEqual(refused.reason, "too_large")
+    })
+  )
+)
+
+it.live("writes at once do not pass the limit together", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const { write } = yield* agent
+      const results = yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, index) => index),
+        (index) => Effect.result(write(`f${index}`, bytes(9), over)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, 11)
+      const files = yield* FileSystem.FileSystem
+      assert.strictEqual((yield* files.readDirectory(folder)).length, 11)
+    })
+  )
+)
+
+it.live("what the runtime writes for a while has a limit of its own, and what a person put there counts", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const spilled = join(folder, "tool_output/tmp/tool-bash-0123456789abcdef.txt")
+      yield* files.makeDirectory(dirname(spilled), { recursive: true })
+      yield* files.writeFile(spilled, bytes(500))
+      yield* files.writeFile(join(folder, "mine"), bytes(50))
+      const { write } = yield* agent
+      yield* write("a", bytes(50), over)
+      assert.strictEqual((yield* Effect.flip(write("b", bytes(1), over))).reason, "no_space")
+      const runtime = (yield* Workspace.Workspace).writingAs({ _tag: "Runtime", purpose: "spill" })
+      yield* runtime.write("tool_output/tmp/tool-bash-0123456789abcdeg.txt", bytes(500), over)
+    })
+  )
+)
+
+it("the folder in the data directory has a limit, and one of somebody's own has none unless it is set", () => {
+  const { tools } = Settings.defaults
+  const withFiles = (file_storage: Partial<typeof tools.file_storage>) => ({
+    tools: { ...tools, file_storage: { ...tools.file_storage, ...file_storage } }
+  })
+  assert.strictEqual(ManagedRoot.mostOf({ tools }), 20_000_000_000)
+  assert.strictEqual(ManagedRoot.mostOf(withFiles({ root_dir: "/srv/papers" })), undefined)
+  assert.strictEqual(ManagedRoot.mostOf(withFiles({ root_dir: "/srv/papers", max_total_bytes: 5 })), 5)
+})
