@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
+import * as SecretMetrics from "../../src/secret/SecretMetrics.ts"
 import type * as Registration from "../../src/tool/Registration.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import * as ToolError from "../../src/tool/ToolError.ts"
@@ -21,7 +22,9 @@ const masked = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Registration.Output, Tool.Failure> {
   const data = secrets.json(output.data)
   const text = secrets.piece(output.text)
-  if (data === output.data) return text === output.text ? output : { ...output, text }
+  if (data === output.data && text === output.text) return output
+  yield* SecretMetrics.maskedIn(registration.tool.name)
+  if (data === output.data) return { ...output, text }
   // Code gets the value and not the words, so it must have been masked as well.
   return yield* registration.output(data).pipe(
     Effect.map((again) => ({ ...again, text: secrets.piece(again.text) })),

@@ -3,9 +3,11 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
 import { Approvals } from "../../src/approval/Approvals.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import * as SecretMetrics from "../../src/secret/SecretMetrics.ts"
 import * as Tool from "../../src/tool/Tool.ts"
 import { ToolCalls } from "../../src/tool/ToolCalls.ts"
 import * as ToolRegistry from "../../src/tool/ToolRegistry.ts"
@@ -82,6 +84,18 @@ describe("F057 the pipeline of tool calls", () => {
       assert.strictEqual(result.status, "success")
       assertNone(result.data)
       assertNone(result.text)
+    }).pipe(Effect.provide(setting()))
+  )
+
+  it.effect("a result with a secret is counted, and one without is not", () =>
+    Effect.gen(function* () {
+      const count = Effect.map(Metric.value(SecretMetrics.maskedBy("say")), ({ count }) => count)
+      const before = yield* count
+      const turn = yield* Fixtures.startTurn()
+      yield* Fixtures.callTool(turn, "say", { text: canary })
+      assert.strictEqual(yield* count, before + 1)
+      yield* Fixtures.callTool(turn, "fail", { text: canary })
+      assert.strictEqual(yield* count, before + 1)
     }).pipe(Effect.provide(setting()))
   )
 
