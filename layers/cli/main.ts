@@ -214,9 +214,28 @@ const policyCheck = Command.make(
   })
 ).pipe(Command.withDescription("List the rules in force, and what is most often a slip in them"))
 
+const simulate = Command.make(
+  "simulate",
+  {
+    since: Flag.String("since").pipe(
+      Flag.withMetavar("DURATION"),
+      Flag.withDescription("How far back, such as 7d, 12h or 30m"),
+      Flag.withDefault("7d")
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    yield* (yield* load(() => import("./commands/Simulate.ts"))).run(yield* common, flags)
+  })
+).pipe(
+  Command.withDescription(
+    "Say which of the recorded calls the rules of the settings file (--config) would decide in another way; ends with 1 when there are some"
+  )
+)
+
 const policy = Command.make("policy").pipe(
   Command.withDescription("Look at the rules over what agents may do"),
-  Command.withSubcommands([policyCheck, explain])
+  Command.withSubcommands([policyCheck, explain, simulate])
 )
 
 const backup = Command.make(

@@ -14,9 +14,15 @@ export const make =
   (invocation, inner) =>
     invocation.verdict.decision === "ask"
       ? Effect.flatMap(ask(approvals, running, invocation), (outcome) =>
-          outcome === "approved" ? inner : Effect.fail(denied(invocation, outcome))
+          outcome === "approved" ? allowed(invocation, inner) : Effect.fail(denied(invocation, outcome))
         )
       : inner
+
+const allowed = ({ call, tools }: Invocation, inner: ReturnType<Stage>) =>
+  Effect.andThen(
+    Effect.sync(() => tools.approved.add(call.callId)),
+    inner
+  )
 
 const ask = (approvals: Approvals.Approvals["Service"], running: Running.Running, invocation: Invocation) => {
   const { call, parameters, registration, tools } = invocation

@@ -73,7 +73,15 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
       )
       const offers = Array.from(registrations.values(), offerOf)
       const reading = Taint.reading(readBefore)
-      return { scope, granted, registrations, offers, counts: new Map<string, number>(), reading }
+      return {
+        scope,
+        granted,
+        registrations,
+        offers,
+        counts: new Map<string, number>(),
+        approved: new Set<string>(),
+        reading
+      }
     })
 
     /** The tool of this name if the turn has it, and still has it. */
@@ -141,7 +149,11 @@ export const layer: Layer.Layer<ToolCalls, never, Needs> = Layer.effect(
         ),
         Effect.map((result) => {
           const untrusted = tools.reading.of(call.callId)
-          return untrusted === undefined ? result : { ...result, untrusted: untrusted.what }
+          return {
+            ...result,
+            ...(untrusted === undefined ? {} : { untrusted: untrusted.what }),
+            ...(tools.approved.has(call.callId) ? { approved: true } : {})
+          }
         }),
         Effect.provideService(Digest.Digest, digest)
       )

@@ -49,6 +49,31 @@ export const rules = (
   return `${lines.join("")}${approval}${tainted}Without a rule: ${painted(style, found.default, found.default)}.\n${notes.join("")}`
 }
 
+interface Simulated {
+  readonly calls: number
+  readonly undecided: number
+  readonly changed: number
+  readonly changes: ReadonlyArray<{
+    readonly tool: string
+    readonly was: Rules.Decision
+    readonly now: Rules.Decision
+    readonly rule: string | null
+    readonly calls: number
+    readonly first: string
+  }>
+}
+
+/** What would be decided in another way, the most frequent first. */
+export const simulation = ({ calls, changed, changes, undecided }: Simulated, style: Style): string => {
+  const lines = changes.map(
+    (one) =>
+      `  ${String(one.calls).padStart(6)}  ${shown(one.tool)}: ${painted(style, one.was, one.was)} → ${painted(style, one.now, one.now)}` +
+      `  ${style.dim(shown(one.rule ?? "[policy].default"))}\n          ${style.dim(`such as ${shown(one.first)}`)}\n`
+  )
+  const without = undecided === 0 ? "" : `; ${undecided} without a decision were left out`
+  return `${changed} of ${calls} calls would be decided in another way${without}.\n${lines.join("")}`
+}
+
 const kinds = ["tools", "commands", "paths", "access", "hosts", "methods", "agents", "channels", "threads"] as const
 
 const conditions = (rule: Rules.RuleInput): string => {

@@ -300,6 +300,8 @@ export type Entry =
       readonly errorCode?: string
       /** What was read that others wrote, in one line. */
       readonly untrusted?: string
+      /** A person, or an earlier yes of theirs, allowed it; absent where nobody had to. */
+      readonly approved?: boolean
       readonly durationMillis: number
     }
   | { readonly _tag: "Guidance"; readonly turnId: string; readonly text: string }

@@ -207,6 +207,8 @@ export const Entry = Schema.TaggedUnion({
     errorCode: Schema.optionalKey(Schema.String),
     /** What was read that others wrote, in one line; absent where the tool says only what is the runtime's own. */
     untrusted: Schema.optionalKey(Schema.String),
+    /** A person, or an earlier yes of theirs, allowed it; absent where nobody had to. */
+    approved: Schema.optionalKey(Schema.Boolean),
     durationMillis: Schema.Int
   },
   /** The files of a message are managed files as well, at these paths, one for each; null for one that could not be kept. */

@@ -36,6 +36,8 @@ export interface TurnTools {
   readonly offers: ReadonlyArray<Offer>
   /** Calls so far, by tool. Owned by the pipeline. */
   readonly counts: Map<string, number>
+  /** Calls that a person allowed. Owned by the pipeline. */
+  readonly approved: Set<string>
   /** What was read that others wrote. Owned by the pipeline. */
   readonly reading: Taint.Reading
 }

@@ -17,7 +17,9 @@ export const ToolResult = Schema.Struct({
   data: Schema.Json,
   errorCode: Schema.optionalKey(Schema.String),
   /** What was read that others wrote, in one line. */
-  untrusted: Schema.optionalKey(Schema.String)
+  untrusted: Schema.optionalKey(Schema.String),
+  /** A person, or an earlier yes of theirs, allowed it. */
+  approved: Schema.optionalKey(Schema.Boolean)
 })
 export type ToolResult = typeof ToolResult.Type
 

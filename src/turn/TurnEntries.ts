@@ -81,6 +81,7 @@ export const resulted = (
   data: result.data,
   ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
   ...(result.untrusted === undefined ? {} : { untrusted: result.untrusted }),
+  ...(result.approved === undefined ? {} : { approved: result.approved }),
   durationMillis: Math.round(Duration.toMillis(took))
 })
 

@@ -449,6 +449,7 @@ describe("approval", () => {
     Effect.gen(function* () {
       const { events, result, tools } = yield* decideFirst("approved")
       assert.strictEqual(result.outcome, "completed")
+      assert.isTrue(result.approved)
       assert.deepStrictEqual(yield* (yield* Approvals).waiting(tools.scope.threadId), [])
       assert.deepStrictEqual(phases(yield* events.all).slice(2), [
         "started",
