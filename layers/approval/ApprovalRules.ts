@@ -1,4 +1,4 @@
-/** What the settings say of a tool's approval: whether it needs one, from whom, and for how long they are asked. */
+/** What the settings say of a tool's approval: from whom, and for how long they are asked. */
 import * as Duration from "effect/Duration"
 import type * as Approval from "../../src/approval/Approval.ts"
 import type { Settings } from "../../src/config/Settings.ts"
@@ -6,7 +6,6 @@ import * as ToolPattern from "../../src/config/ToolPattern.ts"
 import type * as ToolContext from "../../src/tool/ToolContext.ts"
 
 export interface ApprovalRules {
-  readonly required: (tool: string) => boolean
   readonly of: (
     tool: string,
     scope: ToolContext.TurnScope,
@@ -15,11 +14,9 @@ export interface ApprovalRules {
 }
 
 export const compile = (settings: Settings["Service"]["tools"]["approval"]): ApprovalRules => {
-  const listed = ToolPattern.compile(settings.require_approval)
   const rules = Object.values(settings.rules).map((rule) => ({ rule, names: ToolPattern.compile(rule.tools ?? []) }))
   const ruleOf = (tool: string) => rules.find(({ names }) => names(tool))?.rule
   return {
-    required: (tool) => listed(tool) || ruleOf(tool) !== undefined,
     of: (tool, scope, now) => {
       const rule = ruleOf(tool)
       const escalateTo = people(rule?.escalate_to ?? [], scope)

@@ -320,7 +320,6 @@ const make = Effect.gen(function* () {
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(sweep, Effect.sleep(sweepInterval))))
 
   return Approvals.Approvals.of({
-    required: rules.required,
     ask,
     decide,
     waiting,

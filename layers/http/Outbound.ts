@@ -128,7 +128,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
 
   const follow = Effect.fnUntraced(function* (
     sent: Redirect.Sent,
-    { credentials = [], most }: { readonly credentials?: Credentials.Credentials | undefined; readonly most: number },
+    options: Following,
     wait: Waiting,
     left: number
   ): Effect.fn.Return<
@@ -136,6 +136,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
     Outbound.OutboundError,
     Scope.Scope
   > {
+    const { credentials = [], mayFollow, most } = options
     const host = HostPattern.hostOf(sent.url)
     const head = yield* once(sent, credentials, wait)
     const to = most === 0 ? undefined : Redirect.target(head.status, Outbound.header(head, "location"), sent.url)
@@ -145,7 +146,10 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
     if (left === 0) return yield* failure(host, "too_many_redirects")
     const next = Redirect.follow(sent, head.status, to)
     yield* Requests.check(next, secrets)
-    return yield* follow(next, { credentials, most }, wait, left - 1)
+    if (mayFollow !== undefined && !(yield* mayFollow({ method: next.method, url: next.url.href }))) {
+      return yield* failure(HostPattern.hostOf(next.url), "redirect_not_allowed")
+    }
+    return yield* follow(next, options, wait, left - 1)
   })
 
   const send = Effect.fn("Outbound.send")(
@@ -159,7 +163,7 @@ const sender = ({ dns, policy, proxy, secrets, service }: Surroundings): Outboun
       const most = service === undefined ? (request.maxRedirects ?? 0) : 0
       const wait = yield* waitingFor(request.limits, HostPattern.hostOf(first.url))
       const [took, { head, sent }] = yield* Effect.timed(
-        follow(first, { credentials: request.credentials, most }, wait, most)
+        follow(first, { credentials: request.credentials, mayFollow: request.mayFollow, most }, wait, most)
       )
       yield* OutboundMetrics.answered(took)
       yield* Effect.annotateCurrentSpan({ "http.response.status_code": head.status })
@@ -258,6 +262,12 @@ const connect = (
   wait: Waiting
 ): Failing<Net.Socket, Scope.Scope> =>
   wait.connecting(Effect.mapError(Sockets.tcp(addresses, port), ({ cause }) => failure(host, reason, cause)))
+
+interface Following {
+  readonly credentials?: Credentials.Credentials | undefined
+  readonly mayFollow: Outbound.Request["mayFollow"]
+  readonly most: number
+}
 
 const failure = (host: string, reason: Outbound.Reason, detail?: string): Outbound.OutboundError =>
   new Outbound.OutboundError({ host, reason, ...(detail === undefined ? {} : { detail }) })

@@ -12,50 +12,71 @@ import { DataDirectory } from "../../src/storage/DataDirectory.ts"
 
 export interface Places {
   /** All forms of a path that a call of the tool gives. `from`: the folder it is written from, the root when undefined. */
-  readonly formsOf: (tool: string, written: string, from?: string) => ReadonlyArray<string>
+  readonly formsOf: (tool: string, written: string, from?: string) => Effect.Effect<ReadonlyArray<string>>
 }
 
 export const make = Effect.gen(function* () {
   const settings = yield* Settings
   const files = yield* FileSystem.FileSystem
+  /** Without links, as far as it exists. */
+  const withoutLinks = (absolute: string): Effect.Effect<string> =>
+    Effect.catch(files.realPath(absolute), () => {
+      const above = path.dirname(absolute)
+      return above === absolute
+        ? Effect.succeed(absolute)
+        : Effect.map(withoutLinks(above), (real) => path.join(real, path.basename(absolute)))
+    })
   /** The root as it is written, and without links. */
   const rootOf = (written: string) => {
     const root = path.resolve(written)
-    return Effect.map(
-      Effect.orElseSucceed(files.realPath(root), () => root),
-      (real) => ({ root, roots: [...new Set([root, real])] })
-    )
+    return Effect.map(withoutLinks(root), (real) => ({ root, roots: [...new Set([root, real])] }))
   }
   const managed = yield* rootOf(ManagedRoot.of(settings, yield* DataDirectory))
   const patched = yield* rootOf(settings.tools.apply_patch.workspace_root)
+  const aboutPaths = Object.values(settings.policy.rules).some(({ paths }) => paths.length > 0)
   const places: Places = {
-    formsOf: (tool, written, from) => {
+    formsOf: Effect.fnUntraced(function* (tool, written, from) {
       const { root, roots } = tool === "apply_patch" ? patched : managed
-      const absolute = path.resolve(root, from ?? "", written).normalize("NFC")
-      const below = roots.flatMap((one) => {
-        const relative = path.relative(one, absolute)
-        return relative === ".." || relative.startsWith("../") ? [] : [relative]
-      })
-      return [...new Set([absolute, ...below])]
-    }
+      const absolute = path.resolve(root, from ?? "", written)
+      const named = allForms(roots, absolute)
+      // Where it leads costs a look at the disk: only rules about paths want to know.
+      return aboutPaths ? [...new Set([...named, ...allForms(roots, yield* withoutLinks(absolute))])] : named
+    })
   }
   return places
 })
 
-/** The action with every form of its paths. */
-export const placed = ({ formsOf }: Places, tool: string, action: Action.Action, from?: string): Action.Action => {
+const allForms = (roots: ReadonlyArray<string>, written: string): ReadonlyArray<string> => {
+  const absolute = written.normalize("NFC")
+  const below = roots.flatMap((one) => {
+    const relative = path.relative(one, absolute)
+    return relative === ".." || relative.startsWith("../") ? [] : [relative]
+  })
+  return [...new Set([absolute, ...below])]
+}
+
+/** The action with every form of its paths, those where links lead among them. */
+export const placed = (
+  { formsOf }: Places,
+  tool: string,
+  action: Action.Action,
+  from?: string
+): Effect.Effect<Action.Action> => {
   switch (action._tag) {
     case "File":
-      return action.path === null ? action : { ...action, forms: formsOf(tool, action.path, from) }
+      return action.path === null
+        ? Effect.succeed(action)
+        : Effect.map(formsOf(tool, action.path, from), (forms) => ({ ...action, forms }))
     case "Run":
-      return {
-        ...action,
-        forms: action.words
-          .flatMap((word) => (word === null ? [] : pathsIn(word)))
-          .flatMap((one) => formsOf(tool, one, from))
-      }
+      return Effect.map(
+        Effect.forEach(
+          action.words.flatMap((word) => (word === null ? [] : pathsIn(word))),
+          (one) => formsOf(tool, one, from)
+        ),
+        (forms) => ({ ...action, forms: forms.flat() })
+      )
     default:
-      return action
+      return Effect.succeed(action)
   }
 }
 

@@ -67,11 +67,13 @@ const read = Effect.fnUntraced(function* (places: Places.Places, { actions, tool
   const found: Array<Action.Action> = []
   for (const action of actions) {
     if (action._tag !== "Shell") {
-      found.push(Places.placed(places, tool, action))
+      found.push(yield* Places.placed(places, tool, action))
       continue
     }
     const ShellActions = yield* Effect.promise(() => import("./ShellActions.ts"))
-    for (const one of ShellActions.of(action.text)) found.push(Places.placed(places, tool, one, action.cwd))
+    for (const one of ShellActions.of(action.text)) {
+      found.push(yield* Places.placed(places, tool, one, action.cwd))
+    }
   }
   return found
 })

@@ -19,6 +19,8 @@ import type * as Journal from "../../src/conversation/Journal.ts"
 import * as Ids from "../../src/Ids.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Undo } from "../../src/ledger/Undo.ts"
+import * as Action from "../../src/policy/Action.ts"
+import { Policy } from "../../src/policy/Policy.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Overview } from "../../src/rpc/Overview.ts"
 import type { SentItem, Status, ThreadRef, ToolSummary } from "../../src/rpc/TroupeRpcs.ts"
@@ -45,6 +47,7 @@ export const layer = TroupeRpcs.toLayer(
     const approvals = yield* Approvals
     const settings = yield* Settings
     const agents = yield* Agents
+    const policy = yield* Policy
     const held = yield* Held
     const ledger = yield* Ledger
     const undoing = yield* Undo
@@ -102,11 +105,23 @@ export const layer = TroupeRpcs.toLayer(
       )
     })
 
+    /** Whether every call of it is asked about; rules about what a call does speak only of some. */
+    const needsApproval = (tool: Tool.Any) =>
+      Effect.map(
+        policy.judge({
+          tool: tool.name,
+          agent: agents.main.name,
+          channel: "console",
+          thread: "console:main",
+          tainted: false,
+          actions: [Action.call]
+        }),
+        ({ verdict }) => verdict.decision === "ask"
+      )
     const summarise = (tool: Tool.Any) =>
-      summary(tool, {
-        needsApproval: approvals.required(tool.name),
-        keptOffBy: Availability.keptOffBy(settings, tool.name)
-      })
+      Effect.map(needsApproval(tool), (needs) =>
+        summary(tool, { needsApproval: needs, keptOffBy: Availability.keptOffBy(settings, tool.name) })
+      )
 
     return TroupeRpcs.of({
       Status: () => status,
@@ -142,10 +157,18 @@ export const layer = TroupeRpcs.toLayer(
       }),
       Held: () => held.list,
       Release: ({ how }) => held.release(how),
-      Tools: () => Effect.map(registry.all, (tools) => tools.map(summarise).toSorted(byName)),
+      Tools: () =>
+        Effect.flatMap(registry.all, (tools) =>
+          Effect.map(Effect.forEach(tools, summarise), (all) => all.toSorted(byName))
+        ),
       ToolDefinitions: () =>
-        Effect.map(registry.all, (tools) =>
-          tools.map((tool) => ToolDefinitions.define(tool, summarise(tool))).toSorted(byName)
+        Effect.flatMap(registry.all, (tools) =>
+          Effect.map(
+            Effect.forEach(tools, (tool) =>
+              Effect.map(summarise(tool), (summarised) => ToolDefinitions.define(tool, summarised))
+            ),
+            (all) => all.toSorted(byName)
+          )
         ),
       ShowConfig: () =>
         Report.show.pipe(

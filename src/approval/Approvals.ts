@@ -59,8 +59,6 @@ export interface Call {
 export class Approvals extends Context.Service<
   Approvals,
   {
-    /** Whether calls of this tool need a person's yes. */
-    readonly required: (tool: string) => boolean
     /**
      * Asks and waits. A call that was asked about in an earlier life of the process finds its question again. When the outcome is
      * `approved`, it is on disk that the call begins. Interrupting the wait withdraws the question, but see `Leaving`.

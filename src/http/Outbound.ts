@@ -31,6 +31,8 @@ export interface Request {
   readonly body?: string | Uint8Array
   /** Redirections that are followed; 0, the default, gives the first one back as the response that it is. */
   readonly maxRedirects?: number
+  /** Asked before each redirection that would be followed; it is not when the answer is no. */
+  readonly mayFollow?: (to: { readonly method: Method; readonly url: string }) => Effect.Effect<boolean>
   readonly limits: Limits
   /** Put in last, for each host that is asked anew, and only where they belong. The first host must be one of theirs. */
   readonly credentials?: ReadonlyArray<Credential>
@@ -112,6 +114,8 @@ const explanations = {
   headers_too_large: "the head of the response is larger than taken",
   too_many_redirects: "it was redirected more often than allowed",
   invalid_redirect: "it was redirected to something that is no http or https address",
+  redirect_not_allowed:
+    "it was redirected to an address that the rules of this installation do not allow unasked; ask for that address itself if you need it",
   body_too_large: "the body is larger than taken",
   decompression_bomb: "the body is much larger than what was sent of it",
   unsupported_encoding: "the body is compressed in a way that is not understood",

@@ -3,8 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as ApprovalRows from "../../layers/approval/ApprovalRows.ts"
-import { Approvals } from "../../src/approval/Approvals.ts"
 import { ApprovalStore } from "../../src/approval/ApprovalStore.ts"
+import * as Action from "../../src/policy/Action.ts"
+import { Policy } from "../../src/policy/Policy.ts"
 import * as Laws from "../laws/Approvals.ts"
 import * as Store from "../laws/Store.ts"
 import * as Fixtures from "../tool/Fixtures.ts"
@@ -40,14 +41,12 @@ for (const { layer, name } of Store.backends) {
 describe("a yes is needed", () => {
   it.effect("for the tools that a pattern or a rule names", () =>
     Effect.gen(function* () {
-      const { required } = yield* Approvals
-      assert.deepStrictEqual(["wait", "memory_get", "waits", "grep", "pay"].map(required), [
-        true,
-        true,
-        false,
-        false,
-        true
-      ])
+      const { judge } = yield* Policy
+      const caller = { agent: "troupe", channel: "phone", thread: "phone:main", tainted: false, actions: [Action.call] }
+      const decisions = yield* Effect.forEach(["wait", "memory_get", "waits", "grep", "pay"], (tool) =>
+        Effect.map(judge({ ...caller, tool }), ({ verdict }) => verdict.decision)
+      )
+      assert.deepStrictEqual(decisions, ["ask", "ask", "allow", "allow", "ask"])
     }).pipe(
       Effect.provide(
         Fixtures.pipeline({

@@ -1,6 +1,7 @@
 /** Other ways to say what a rule is about. None of them may go unasked. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import { Policy } from "../../src/policy/Policy.ts"
@@ -111,5 +112,25 @@ describe("a rule over commands", () => {
       bash("allow", "ls", { env: { LANG: "C" } }),
       bash("allow", "git log --oneline")
     ])
+  )
+})
+
+describe("a rule over paths, and links", () => {
+  it.effect("is about what a link leads to, also inside of the root and for what does not exist yet", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = (yield* DataDirectory).file("files")
+      yield* files.makeDirectory(`${root}/private`, { recursive: true })
+      yield* files.writeFileString(`${root}/private/key`, "x")
+      yield* files.symlink(`${root}/private`, `${root}/open`)
+      yield* files.symlink(`${root}/private/key`, `${root}/note.txt`)
+      assert.strictEqual(yield* decide("read_file", { path: "open/key" }), "deny")
+      assert.strictEqual(yield* decide("read_file", { path: "note.txt" }), "deny")
+      assert.strictEqual(yield* decide("write_file", { path: "open/new", content: "x" }), "deny")
+      assert.strictEqual(yield* decide("bash", { command: "cat open/key" }), "ask")
+      assert.strictEqual(yield* decide("read_file", { path: "other.txt" }), "allow")
+    }).pipe(
+      Effect.provide(Fixtures.pipeline({ policy: { rules: { own: { decision: "deny", paths: ["private/**"] } } } }))
+    )
   )
 })

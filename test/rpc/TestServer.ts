@@ -19,6 +19,7 @@ import * as Ids from "../../src/Ids.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Undo } from "../../src/ledger/Undo.ts"
 import { ModelUnavailable } from "../../src/model/ModelError.ts"
+import { Policy } from "../../src/policy/Policy.ts"
 import { Models } from "../../src/model/Models.ts"
 import { Requests } from "../../src/openai/Requests.ts"
 import { KnownSecrets } from "../../src/secret/KnownSecrets.ts"
@@ -106,7 +107,8 @@ const surroundings = Layer.mergeAll(
   Layer.mock(Ledger, {}),
   Layer.mock(Undo, {}),
   Layer.mock(ToolRegistry, { all: Effect.succeed([]) }),
-  Layer.mock(Approvals, { required: () => false }),
+  Layer.mock(Approvals, {}),
+  Layer.mock(Policy, {}),
   Layer.mock(Requests, {}),
   Layer.succeed(Overview, {
     read: Effect.suspend(() =>

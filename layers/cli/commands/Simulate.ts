@@ -59,7 +59,7 @@ export const run = (common: Client.Common, flags: { readonly since: string; read
     const found = simulation.result()
     yield* output.out(flags.json ? Plain.json(found) : PolicyText.simulation(found, output.outStyle))
     if (found.changed > 0) return yield* new CommandFailed({ code: exitCodes.failed, text: "" })
-  }).pipe(Client.reachable, Effect.provide(policy(common)), Effect.provide(Client.layer(common)))
+  }).pipe(Client.reachable, Effect.provide(Layer.provideMerge(policy(common), Client.layer(common))))
 
 const policy = (common: Client.Common) =>
   PolicyLive.layer.pipe(

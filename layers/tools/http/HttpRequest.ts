@@ -8,11 +8,14 @@ import type { SettingsValue } from "../../../src/config/Settings.ts"
 import * as Workspace from "../../../src/file/Workspace.ts"
 import * as Outbound from "../../../src/http/Outbound.ts"
 import * as ResponseFile from "../../../src/http/ResponseFile.ts"
+import { Policy } from "../../../src/policy/Policy.ts"
 import * as Masking from "../../../src/secret/Masking.ts"
 import * as Redaction from "../../../src/tool/Redaction.ts"
+import { ToolCallContext } from "../../../src/tool/ToolContext.ts"
 import * as ToolRegistry from "../../../src/tool/ToolRegistry.ts"
 import { HttpRequest, InvalidRequest, withSecrets } from "../../../src/tools/http/HttpRequest.ts"
 import * as SecretUse from "../../../src/vault/SecretUse.ts"
+import * as Redirects from "./Redirects.ts"
 import * as Rendering from "./Rendering.ts"
 
 type Parameters = typeof HttpRequest.parameters.Type
@@ -23,6 +26,7 @@ type Asked = Parameters & { readonly secrets?: ReadonlyArray<string> }
 const handlers = Effect.gen(function* () {
   const { tools } = yield* Settings
   const use = yield* SecretUse.current
+  const mayFollow = Redirects.make(yield* Policy)
   const { writing } = yield* Workspace.Workspace
   const digest = yield* Digest.Digest
   const settings = tools.http_client
@@ -86,6 +90,7 @@ const handlers = Effect.gen(function* () {
           const network = yield* Outbound.Network
           const response = yield* network.send({
             ...(yield* requestOf(parameters, settings)),
+            mayFollow: mayFollow(yield* ToolCallContext, parameters),
             credentials: use.credentials(secrets)
           })
           const read = yield* Outbound.readUpTo(response, most)

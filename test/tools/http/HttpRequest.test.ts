@@ -15,8 +15,9 @@ import * as Fixtures from "../../tool/Fixtures.ts"
 type Tools = NonNullable<SettingsInput["tools"]>
 type HttpClient = NonNullable<Tools["http_client"]>
 
-const world = (http_client: HttpClient = {}, more: Partial<Tools> = {}) => {
+const world = (http_client: HttpClient = {}, more: Partial<Tools> = {}, policy: SettingsInput["policy"] = {}) => {
   const settings = {
+    policy,
     outbound: { allow_private: true },
     tools: { ...more, http_client: { enabled: true, timeout_seconds: 5, ...http_client } }
   }
@@ -99,6 +100,33 @@ describe("http_request", () => {
       assert.deepInclude(stayed.data, { status: 302 })
       const followed = yield* Effect.provide(call({ url: server.url() }), world({ follow_redirects: true }))
       assert.deepInclude(followed.data, { status: 200, body: "there" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("follows no redirection to where a rule would not let it go unasked", () =>
+    Effect.gen(function* () {
+      const landing = yield* NetworkZoo.says(NetworkZoo.response(200, {}, "landed"))
+      const away = landing.url("/landed").replace("127.0.0.1", "localhost")
+      const server = yield* NetworkZoo.keep(({ path, socket }) =>
+        socket.end(
+          path === "/here"
+            ? NetworkZoo.response(200, {}, "here")
+            : NetworkZoo.response(307, { location: path === "/stay" ? "/here" : away })
+        )
+      )
+      const redirected = (policy: SettingsInput["policy"], path: string, method = "GET") =>
+        Effect.provide(call({ url: server.url(path), method }), world({ follow_redirects: true }, {}, policy))
+      for (const decision of ["deny", "ask"] as const) {
+        const rules = { away: { decision, hosts: ["localhost"] } }
+        const refused = yield* redirected({ rules }, "/away")
+        assert.strictEqual(refused.errorCode, "http:redirect_not_allowed")
+        assert.deepInclude((yield* redirected({ rules }, "/stay")).data, { status: 200, body: "here" })
+      }
+      // Where it leads is what a server says: a request that changes something is not taken there unasked.
+      assert.strictEqual((yield* redirected({}, "/away", "POST")).errorCode, "http:redirect_not_allowed")
+      assert.lengthOf(landing.visits, 0)
+      assert.deepInclude((yield* redirected({}, "/away")).data, { status: 200, body: "landed" })
+      assert.deepInclude((yield* redirected({}, "/stay", "POST")).data, { status: 200, body: "here" })
     }).pipe(Effect.scoped)
   )
 
