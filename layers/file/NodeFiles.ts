@@ -79,7 +79,7 @@ export const makeFolder = (path: string, mode: number) => order((done) => fs.mkd
 
 /** Reads a folder piece by piece. */
 export const openFolder = (path: string) =>
-  call<fs.Dir>((done) => fs.opendir(path, { bufferSize: 256 }, (error, folder) => done(error, folder)))
+  call<fs.Dir>((done) => fs.opendir(path, { bufferSize: 512 }, (error, folder) => done(error, folder)))
 /** The next entry, null after the last one. */
 export const next = (folder: fs.Dir) =>
   call<fs.Dirent | null>((done) => folder.read((error, entry) => done(error, entry)))

@@ -11,57 +11,100 @@ import { about } from "./Refusals.ts"
 import * as Walk from "./Walk.ts"
 
 /** Entries that are passed on together. */
-const piece = 128
+const piece = 512
 
-/** See `Reading.walk`. Folders wait by their path, so that a deep or wide tree holds no more than one of them open. */
+/** Folders that are looked into at the same time: most of the time of a walk goes by waiting for the system. */
+const readers = 4
+
+/** Folders that are taken from those that wait at once; deep ones before their siblings, so that few wait. */
+const batch = 32
+
+/** The folder that a walk began in, held while it goes on. */
+interface Start {
+  readonly asked: string
+  readonly folder: Folder
+  readonly place: Workspace.Place
+}
+
+/** See `Reading.walk`. Folders wait by their path, so that a deep or wide tree holds no more than a few of them open. */
 export const walk = (
   root: Walk.Root,
   asked: string,
   { enter = () => true }: Workspace.WalkOptions,
   shows: (name: string) => boolean = (name) => !FilePath.isUnfinished(name)
 ): Stream.Stream<Workspace.Walked, FileError> =>
-  Stream.suspend(() => {
-    const waiting: Array<string> = []
-    const below = (path: string): Stream.Stream<Workspace.Walked, FileError> =>
-      Stream.map(contents(root, asked, path, shows), (found) => {
-        if (found.kind === "folder" && enter(found.below)) waiting.push(found.below)
-        return found
-      })
-    const others = Stream.unfold(undefined, () =>
-      Effect.sync(() => {
-        const next = waiting.pop()
-        return next === undefined ? undefined : ([next, undefined] as const)
-      })
-    ).pipe(
-      // A folder that may not be read, or has gone, is left out: the others are wanted all the same.
-      Stream.flatMap((path) => Stream.catch(below(path), () => Stream.empty))
-    )
-    return Stream.concat(below(""), others)
-  })
+  Stream.unwrap(
+    Effect.gen(function* () {
+      // The first folder may be named through a link; those below it are entered as they are.
+      const spot = yield* Walk.find(root, asked, { follow: true })
+      const start: Start = { asked, folder: yield* Walk.enter(root, spot), place: spot.place }
+      const waiting: Array<string> = []
+      const below = (path: string): Stream.Stream<Workspace.Walked, FileError> =>
+        Stream.map(contents(root, start, path, shows), (found) => {
+          if (found.kind === "folder" && enter(found.below)) waiting.push(found.below)
+          return found
+        })
+      const others = Stream.unfold(undefined, () =>
+        Effect.sync(() => {
+          const next = waiting.splice(-batch)
+          return next.length === 0 ? undefined : ([next, undefined] as const)
+        })
+      ).pipe(
+        Stream.flatMap((paths) =>
+          Stream.flatMap(
+            Stream.fromIterable(paths),
+            // A folder that may not be read, or has gone, is left out: the others are wanted all the same.
+            (path) => Stream.catch(below(path), () => Stream.empty),
+            { concurrency: readers }
+          )
+        )
+      )
+      return Stream.concat(below(""), others)
+    })
+  )
+
+const namesOf = (below: string): ReadonlyArray<string> => (below === "" ? [] : below.split("/"))
+
+/** The folder at a path below the start, no link followed on the way. Only what the walk itself has found is asked for. */
+const enterBelow = Effect.fnUntraced(function* (holding: Walk.Root["holding"], start: Start, below: string) {
+  let folder = start.folder
+  for (const name of namesOf(below)) {
+    const above = folder
+    folder = yield* holding
+      .enter(above, name)
+      .pipe(Effect.ensuring(above === start.folder ? Effect.void : above.close), Effect.uninterruptible)
+  }
+  return folder
+}, Effect.uninterruptible)
 
 /** What is in one folder of the tree. */
 const contents = (
   root: Walk.Root,
-  asked: string,
+  start: Start,
   below: string,
   shows: (name: string) => boolean
 ): Stream.Stream<Workspace.Walked, FileError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      // The first folder may be named through a link; those below it are entered as they are.
-      const spot = yield* Walk.find(root, below === "" ? asked : `${asked}/${below}`, { follow: below === "" })
-      const folder = yield* Walk.enter(root, spot)
+      const { asked } = start
+      const place = namesOf(below).reduce(Walk.placeIn, start.place)
+      const folder =
+        below === ""
+          ? start.folder
+          : yield* about(asked)(
+              Effect.acquireRelease(enterBelow(root.holding, start, below), (entered) => entered.close)
+            )
       const opened = yield* about(asked)(
         Effect.acquireRelease(NodeFiles.openFolder(folder.self), NodeFiles.closeFolder)
       )
-      const found = (name: string, kind: Workspace.Walked["kind"], place: Workspace.Place): Workspace.Walked => ({
+      const found = (name: string, kind: Workspace.Walked["kind"], at: Workspace.Place): Workspace.Walked => ({
         below: below === "" ? name : `${below}/${name}`,
-        place,
+        place: at,
         kind
       })
       const see = Effect.fnUntraced(function* (name: string, known: Workspace.Entry["kind"] | undefined) {
         const kind = known ?? (yield* kindIn(folder, name))
-        if (kind === "file" || kind === "folder") return found(name, kind, Walk.placeIn(spot.place, name))
+        if (kind === "file" || kind === "folder") return found(name, kind, Walk.placeIn(place, name))
         const target = kind === "link" ? yield* fileBehind(root, `${asked}/${below}/${name}`) : undefined
         return target === undefined ? undefined : found(name, "file", target)
       })
@@ -73,7 +116,7 @@ const contents = (
           // What most entries are is known with their name; an effect for each of many would cost more than all the rest.
           const walked =
             kind === "file" || kind === "folder"
-              ? found(entry.name, kind, Walk.placeIn(spot.place, entry.name))
+              ? found(entry.name, kind, Walk.placeIn(place, entry.name))
               : yield* see(entry.name, kind)
           if (walked !== undefined) all.push(walked)
         }

@@ -121,7 +121,7 @@ export const enter = Effect.fnUntraced(function* (
 /** Where a name in the folder of a spot lies. */
 export const placeIn = (place: Workspace.Place, name: string): Workspace.Place => ({
   relative: place.relative === null ? null : place.relative === "." ? name : `${place.relative}/${name}`,
-  absolute: path.join(place.absolute, name)
+  absolute: place.absolute.endsWith(path.sep) ? `${place.absolute}${name}` : `${place.absolute}${path.sep}${name}`
 })
 
 // ---------------------------------------------------------------------------------------------------------------------

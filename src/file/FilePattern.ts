@@ -32,11 +32,14 @@ export const make = (pattern: string): Result.Result<FilePattern, FileError> => 
   const rest = segments.slice(prefix.length)
   const everywhere = segments.length === 1 ? ["**", ...rest] : rest
   const glob = Glob.make(everywhere.join("/"))
+  const last = everywhere.at(-1) ?? ""
+  // Of most paths, the end alone says that they do not match.
+  const end = isWild(last) ? (/^\*([^*?[\]{}\\]+)$/.exec(last)?.[1] ?? "") : last
   const deep = everywhere.includes("**") || everywhere.some((segment) => /[{}]/.test(segment))
   const dotted = everywhere.some((segment) => /(^|[{,])\./.test(segment))
   return Result.succeed({
     prefix: prefix.join("/"),
-    matches: (path) => Glob.match(glob, path),
+    matches: (path) => path.endsWith(end) && Glob.match(glob, path),
     enters: (path) => {
       const names = path.split("/")
       const isHidden = names.at(-1)?.startsWith(".") === true
