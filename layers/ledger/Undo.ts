@@ -15,6 +15,7 @@ import * as Undo from "../../src/ledger/Undo.ts"
 import * as Defects from "../storage/Defects.ts"
 import * as KeptContents from "./KeptContents.ts"
 import * as LedgerRows from "./LedgerRows.ts"
+import * as Restoring from "./Restoring.ts"
 
 /** More side effects of one turn than this are not looked at: no turn has as many calls. */
 const mostOfTurn = 100_000
@@ -42,40 +43,35 @@ const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  const undoOne = Effect.fnUntraced(function* (change: NetChange.NetChange, dryRun: boolean) {
-    const files = workspace.at({ root: change.root, allowOutside: change.path.startsWith("/"), ownerOnly: true })
-    const now = yield* files.reading.state(change.path)
+  const at = (change: NetChange.NetChange) =>
+    workspace.at({ root: change.root, allowOutside: change.path.startsWith("/"), ownerOnly: true })
+
+  const undoOne = Effect.fnUntraced(function* (change: NetChange.NetChange, files: Restoring.Restoring) {
+    const now = yield* files.now(change)
     if (NetChange.same(now, change.before)) return undefined
     const left = leftAlone(change, now)
     if (left !== undefined) return left
     const { before } = change
-    const writing = files.writingAs({ _tag: "Runtime", purpose: "undo" })
-    const kinds = [now._tag === "Folder" ? ("folder" as const) : ("file" as const)]
-    const clear = writing.remove(change.path, { kinds, recursive: false })
     switch (before._tag) {
       case "File": {
         const kept = yield* content(before.sha256)
         if (kept === undefined) return leave(change, "not_kept", "What it was is not kept (any more).")
-        if (dryRun) return restored(change, "content")
         const isFile = now._tag === "File"
-        if (!isFile && now._tag !== "Absent") yield* clear
+        if (!isFile && now._tag !== "Absent") yield* files.clear(change, now)
         const expected = isFile ? { sha256: now.sha256 } : ("absent" as const)
-        const options = { overwrite: true, most: kept.length, mode: before.mode, expected }
-        return yield* Effect.as(writing.write(change.path, kept, options), restored(change, "content"))
+        return yield* Effect.as(files.write(change, kept, { mode: before.mode, expected }), restored(change, "content"))
       }
       case "Folder": {
-        if (dryRun) return restored(change, "folder")
-        if (now._tag !== "Folder" && now._tag !== "Absent") yield* clear
-        const made = writing.makeFolder(change.path, { mode: before.mode })
-        return yield* Effect.as(made, restored(change, "folder"))
+        if (now._tag !== "Folder" && now._tag !== "Absent") yield* files.clear(change, now)
+        return yield* Effect.as(files.makeFolder(change, before.mode), restored(change, "folder"))
       }
       default:
-        return dryRun ? restored(change, "absent") : yield* Effect.as(clear, restored(change, "absent"))
+        return yield* Effect.as(files.clear(change, now), restored(change, "absent"))
     }
   })
 
-  const undoPath = (change: NetChange.NetChange, dryRun: boolean) =>
-    Effect.catchTag(undoOne(change, dryRun), "FileError", (error) => Effect.succeed(refused(change, error)))
+  const undoPath = (change: NetChange.NetChange, files: Restoring.Restoring) =>
+    Effect.catchTag(undoOne(change, files), "FileError", (error) => Effect.succeed(refused(change, error)))
 
   /** What was put back is taken back in the ledger, and told in the thread, in one step. */
   const finish = Effect.fnUntraced(function* (
@@ -137,8 +133,9 @@ const make = Effect.gen(function* () {
     const restoredPaths: Array<Undo.RestoredPath> = []
     const left: Array<Undo.LeftPath> = []
     const leftAbsolute = new Set<string>()
+    const files = dryRun ? Restoring.planned(at) : Restoring.real(at)
     for (const change of net) {
-      const outcome = yield* undoPath(change, dryRun)
+      const outcome = yield* undoPath(change, files)
       if (outcome?._tag === "Restored") restoredPaths.push(outcome.path)
       if (outcome?._tag !== "Left") continue
       left.push(outcome.path)

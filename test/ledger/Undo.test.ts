@@ -194,6 +194,31 @@ describe("undo", () => {
   )
 
   test(
+    "plans what it does: a folder with something in it stays, and so does what it stands in for",
+    turns([
+      ["work", { lines: "folder made\nwrite made/own.txt x\ndelete one\nfolder one\ndelete two\nwrite two file" }]
+    ]),
+    Effect.gen(function* () {
+      const root = yield* files
+      writeFileSync(join(root, "one"), "was a file")
+      mkdirSync(join(root, "two/below"), { recursive: true })
+      writeFileSync(join(root, "two/below/a.txt"), "a")
+      const { threadId } = yield* (yield* TestRuntime).say("work")
+      writeFileSync(join(root, "made/other.txt"), "of somebody else")
+      writeFileSync(join(root, "one/other.txt"), "of somebody else")
+      const { undo } = yield* Undo
+      const planned = yield* undo(threadId, { dryRun: true })
+      const report = yield* undo(threadId, { dryRun: false })
+      assert.deepStrictEqual({ ...planned, dryRun: false }, report)
+      assert.deepStrictEqual(report.left.map(({ path, reason }) => `${reason} ${path}`).toSorted(), [
+        "changed_since made",
+        "changed_since one"
+      ])
+      assert.deepStrictEqual(readdirSync(join(root, "two/below")), ["a.txt"])
+    })
+  )
+
+  test(
     "goes back turn by turn, and only for the newest change of a file",
     turns([["work", { lines: "write a.txt one" }]], [["work", { lines: "write a.txt two" }]]),
     Effect.gen(function* () {
