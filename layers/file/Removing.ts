@@ -111,5 +111,5 @@ const isRoot = (path: string) =>
   new FileError({
     reason: "root_itself",
     path,
-    detail: "The folder of files itself cannot be deleted. Name what is in it."
+    detail: "The folder that this tool works in cannot itself be deleted. Name what is in it."
   })

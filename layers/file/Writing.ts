@@ -8,6 +8,7 @@ import type * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as FileChanges from "../../src/file/FileChanges.ts"
 import { FileError } from "../../src/file/FileError.ts"
+import * as FilePath from "../../src/file/FilePath.ts"
 import type * as Workspace from "../../src/file/Workspace.ts"
 import * as Aside from "./Aside.ts"
 import * as Changes from "./Changes.ts"
@@ -48,8 +49,13 @@ export const make = (options: Options): Workspace.Writing<never> => {
   }
 
   /** Where a path leads, in a folder that is there or made. */
-  const findForWriting = (path: string) =>
-    Effect.flatMap(Walk.find(root, path, { follow: true, make: makeOne }), Walk.named)
+  const findForWriting = Effect.fnUntraced(function* (
+    path: string
+  ): Effect.fn.Return<Walk.Named, FileError, Scope.Scope> {
+    const { asked } = yield* Effect.fromResult(FilePath.parse(path))
+    if (FilePath.endsAsFolder(asked)) return yield* endsAsFolder(asked)
+    return yield* Walk.named(yield* Walk.find(root, path, { follow: true, make: makeOne }))
+  })
 
   const writeScoped = Effect.fnUntraced(function* <E, R>(
     path: string,
@@ -150,6 +156,13 @@ export const make = (options: Options): Workspace.Writing<never> => {
 const sizeOf = ({ stats }: Walk.Named): number => (stats?.isFile() === true ? stats.size : 0)
 
 const isTooLarge = (error: unknown): boolean => error instanceof FileError && error.reason === "too_large"
+
+const endsAsFolder = (path: string) =>
+  new FileError({
+    reason: "path_is_not_a_file",
+    path,
+    detail: "The path ends like that of a folder. Name the file: leave out the / at its end, or add the name behind it."
+  })
 
 /** What is at a spot by now. */
 const stateNow = (root: Walk.Root, spot: Walk.Named) =>

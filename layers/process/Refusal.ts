@@ -9,7 +9,7 @@ import type * as NodeChild from "./NodeChild.ts"
 export const before = Effect.fnUntraced(function* ({ args, cwd, env, program }: Contract.Command) {
   const files = yield* FileSystem.FileSystem
   const hasNul = [program, cwd, ...args, ...Object.entries(env).flat()].some((text) => text.includes("\0"))
-  if (hasNul) return yield* new StartFailed({ program: "The program", reason: "nul_character" })
+  if (hasNul) return yield* new StartFailed({ program: program.replaceAll("\0", ""), reason: "nul_character" })
   if (Object.keys(env).some((name) => name === "" || name.includes("="))) {
     return yield* new StartFailed({ program, reason: "bad_variable" })
   }

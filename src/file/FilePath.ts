@@ -37,12 +37,16 @@ export const parse = (asked: string): Result.Result<FilePath, FileError> => {
     : refuse(`Expected names of at most ${longestName} bytes; found one of ${bytesOf(long)}. Choose a shorter one.`)
 }
 
+/** Whether a path says by its end that it names a folder. */
+export const endsAsFolder = (asked: string): boolean => /\/\.?$/.test(asked)
+
 /** The refusal of a path that leads out of its root, by its words or by a link. */
 export const outside = (path: string): FileError =>
   new FileError({
     reason: "outside_root",
     path,
-    detail: "It leads out of the folder of files. Use a path relative to it, without a way up and out."
+    detail:
+      "It leads out of the folder that this tool works in. Use a path relative to that folder, without a way up and out."
   })
 
 /** The forms of a name that look the same, the given one first: some systems compose characters, others take them apart. */

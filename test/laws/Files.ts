@@ -141,6 +141,20 @@ export const laws = (title: string, holding: Holding): void => {
       })
     )
 
+    it.live("writes and moves no file to a path that names a folder", () =>
+      Effect.gen(function* () {
+        const { has, put, save, write } = yield* subject(holding)
+        put("a.txt", "a")
+        for (const path of ["x/", "new/x//", "new/x/.", "a.txt/"]) {
+          const error = yield* Effect.flip(save(path, "text"))
+          assert.deepStrictEqual([error.reason, error.path], ["path_is_not_a_file", path])
+          assert.match(error.message, /ends like that of a folder/)
+          assert.strictEqual(yield* refusal(write.move("a.txt", path, { overwrite: true })), "path_is_not_a_file")
+        }
+        assert.deepStrictEqual([has("x"), has("new"), has("a.txt")], [false, false, true])
+      })
+    )
+
     it.live("refuses a content that is too large, and leaves nothing behind", () =>
       Effect.gen(function* () {
         const { names, save, write } = yield* subject(holding)

@@ -130,6 +130,15 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "ProcessRunner"),
       )
     }
 
+    it.effect("names the program where an argument, or its own name, holds a NUL", () =>
+      Effect.gen(function* () {
+        const byArgument = yield* Effect.flip(run(Setting.bash("echo \0")))
+        const byName = yield* Effect.flip(run(Setting.bash(":", { program: "/bin/ba\0sh" })))
+        assert.match(byArgument.message, /bash" could not be started: .*NUL/)
+        assert.match(byName.message, /^"\/bin\/bash" could not be started: .*NUL/)
+      })
+    )
+
     it.effect(
       "F039 F126 F160 F161 F159 F041 F042: of no animal of the zoo anything is left, and control comes back in time",
       () =>
