@@ -27,6 +27,7 @@ export const make = (holding: Folder.Holding) =>
     const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
     const changes = yield* FileChanges.FileChanges
     const turn = yield* Semaphore.make(1)
+    const leftovers = Leftovers.beside()
 
     const rootOf = (options: Workspace.RootOptions): Walk.Root => ({
       ...options,
@@ -36,7 +37,7 @@ export const make = (holding: Folder.Holding) =>
 
     const at = (options: Workspace.RootOptions, quota?: Quota.Quota): Workspace.Files => {
       const root = rootOf(options)
-      const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn, quota })
+      const writingAs = (author: FileChanges.Author) => Writing.make({ root, author, changes, turn, quota, leftovers })
       const reading = { ...Reading.make(root), state: (path: string) => States.of(root, path) }
       return { reading, writingAs, writing: inTheNameOfTheCall(writingAs) }
     }

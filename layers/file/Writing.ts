@@ -12,6 +12,7 @@ import * as FilePath from "../../src/file/FilePath.ts"
 import type * as Workspace from "../../src/file/Workspace.ts"
 import * as Aside from "./Aside.ts"
 import * as Changes from "./Changes.ts"
+import type * as Leftovers from "./Leftovers.ts"
 import * as NodeFiles from "./NodeFiles.ts"
 import type * as Quota from "./Quota.ts"
 import * as Reading from "./Reading.ts"
@@ -23,6 +24,7 @@ import * as Walk from "./Walk.ts"
 export interface Options extends Changes.Setting {
   /** One change at a time: what a change rests on must still hold when it is made. */
   readonly turn: Semaphore.Semaphore
+  readonly leftovers: Leftovers.Beside
   /** What agents may still keep here. What the runtime writes on its own has limits of its own. */
   readonly quota?: Quota.Quota | undefined
 }
@@ -74,6 +76,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
         quota !== undefined && most < wanted.most && isTooLarge(error) ? quota.refusal(path) : error
       )
     )
+    if (!root.ownerOnly || target.place.relative === null) yield* options.leftovers(target.place, aside)
     return yield* alone(
       Effect.gen(function* () {
         const spot = yield* Walk.lookAgain(target)

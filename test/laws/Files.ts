@@ -432,6 +432,35 @@ export const laws = (title: string, holding: Holding): void => {
       })
     )
 
+    it.live("takes away what was left beside a file that it writes, where nothing sweeps at the start", () =>
+      Effect.gen(function* () {
+        const zoo = yield* FileZoo.make
+        const { at } = yield* Live.make(holding)
+        const { writingAs } = at({ root: zoo.root, allowOutside: false, ownerOnly: false })
+        const write = writingAs({ _tag: "Runtime", purpose: "test" })
+        const save = (name: string) => write.write(name, new TextEncoder().encode("new"), { overwrite: true, most: 10 })
+        const left = (digit: number) => `a/.troupe-${String(digit).repeat(16)}.unfinished`
+        const old = (name: string, seconds = 1) => fs.utimesSync(path.join(zoo.root, name), seconds, seconds)
+        for (const name of [left(1), left(2), left(3), "a/mine.unfinished", "b/.troupe-1.unfinished"]) zoo.put(name)
+        for (const name of [left(1), left(3), "a/mine.unfinished", "b/.troupe-1.unfinished"]) old(name)
+        zoo.folder(left(4))
+        old(left(4))
+        const isRoot = fs.statSync(zoo.root).uid === 0
+        if (isRoot) fs.chownSync(path.join(zoo.root, left(3)), 12_345, 12_345)
+        yield* save("a/file.txt")
+        assert.deepStrictEqual(
+          [1, 2, 3, 4].map((digit) => zoo.has(left(digit))),
+          [false, true, isRoot, true]
+        )
+        assert.isTrue(zoo.has("a/mine.unfinished") && zoo.has("b/.troupe-1.unfinished"))
+        // What was too young then has its time later.
+        old(left(2))
+        yield* save("a/other.txt")
+        assert.isFalse(zoo.has(left(2)))
+        assert.strictEqual(zoo.text("a/file.txt"), "new")
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
     it.live("F107 reads no more than it is told to of a file of 4 GB, and of one that grows", () =>
       Effect.gen(function* () {
         const files = yield* subject(holding)
