@@ -15,19 +15,43 @@ const ratio = (count: number, perSecond: number): number | undefined => (perSeco
 // ---------------------------------------------------------------------------------------------------------------------
 // WAV: chunks of a name and a length
 
+/**
+ * By the sound that is there: what the header says of its length, or of how much goes by in a second, may be anything.
+ */
 const wav: Read = (bytes) => {
   const view = viewOf(bytes)
   let bytesPerSecond = 0
+  let sound = 0
+  let first: number | undefined
   let at = 12
-  while (at + 8 <= bytes.length) {
+  while (at + 8 <= bytes.length && isChunkName(bytes, at)) {
     const length = view.getUint32(at + 4, true)
-    if (startsWith(bytes, at, "fmt ") && at + 20 <= bytes.length) bytesPerSecond = view.getUint32(at + 16, true)
-    // Whoever writes to a pipe does not know how much there will be and puts the largest number.
-    if (startsWith(bytes, at, "data")) return ratio(Math.min(length, bytes.length - at - 8), bytesPerSecond)
+    if (startsWith(bytes, at, "fmt ") && at + 24 <= bytes.length) bytesPerSecond = wavRate(view, at + 8)
+    if (startsWith(bytes, at, "data")) {
+      first ??= at + 8
+      sound += length
+    }
     at += 8 + length + (length % 2)
   }
-  return undefined
+  if (first === undefined) return undefined
+  // Where no other chunk follows up to the end, all the rest is sound: whoever writes to a pipe does not know how much there will be.
+  const isWhole = sound > 0 && (at === bytes.length || at === bytes.length + 1)
+  return ratio(isWhole ? sound : bytes.length - first, bytesPerSecond)
 }
+
+/** Names of chunks are four letters; sound between them is none. */
+const isChunkName = (bytes: Uint8Array, at: number): boolean =>
+  bytes.subarray(at, at + 4).every((byte) => byte >= 0x20 && byte < 0x7f)
+
+/** Samples that are numbers say themselves how large they are; other encodings have the header alone. */
+const wavRate = (view: DataView, at: number): number => {
+  const sampleBytes = view.getUint16(at + 2, true) * Math.ceil(view.getUint16(at + 14, true) / 8)
+  const isPlain = plainSamples.has(view.getUint16(at, true)) && sampleBytes > 0
+  return isPlain ? view.getUint32(at + 4, true) * sampleBytes : view.getUint32(at + 8, true)
+}
+
+/** Whole numbers, fractions, and either of them with more said of the channels. */
+const plainSamples: ReadonlySet<number> = new Set([1, 3, 0xfffe])
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Ogg: the last page says which sample it ends with

@@ -45,6 +45,29 @@ describe("a recording is known by its content", () => {
     assert.strictEqual(AudioFormat.read(wav)?.seconds, 2)
   })
 
+  const lies: ReadonlyArray<readonly [string, (view: DataView) => void]> = [
+    ["that there is none", (view) => view.setUint32(40, 0, true)],
+    ["that there is little", (view) => view.setUint32(40, 3200, true)],
+    ["that much of it goes by in a second", (view) => view.setUint32(28, 0x7fffffff, true)],
+    ["that nothing of it goes by in a second", (view) => view.setUint32(28, 0, true)]
+  ]
+  for (const [lie, tell] of lies) {
+    it(`and one whose header says ${lie} is as long as what is there`, () => {
+      const wav = Speech.silence(2).slice()
+      tell(new DataView(wav.buffer))
+      assert.approximately(AudioFormat.read(wav)?.seconds ?? 0, 2, 0.001)
+    })
+  }
+
+  it("and what is said of it behind it is no part of it, where a second piece of it is", () => {
+    const wav = Speech.silence(2)
+    const list = new Uint8Array(8 + 1000)
+    list.set(new TextEncoder().encode("LIST"))
+    new DataView(list.buffer).setUint32(4, 1000, true)
+    assert.strictEqual(AudioFormat.read(Buffer.concat([wav, list]))?.seconds, 2)
+    assert.strictEqual(AudioFormat.read(Buffer.concat([wav, list, wav.subarray(36)]))?.seconds, 4)
+  })
+
   it("and pictures, texts and films are none", () => {
     for (const other of [
       Images.png(),
