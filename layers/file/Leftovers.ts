@@ -57,7 +57,7 @@ export const beside = (): Beside => {
       known.add(above)
     },
     // What cannot be taken away keeps nothing from being written.
-    Effect.ignore
+    (taken) => Effect.ignore(taken)
   )
 }
 
