@@ -233,6 +233,31 @@ const simulate = Command.make(
   )
 )
 
+const usage = Command.make(
+  "usage",
+  {
+    since: Flag.String("since").pipe(
+      Flag.withMetavar("DURATION"),
+      Flag.withDescription("How far back, such as 30d, 12h or 30m"),
+      Flag.withDefault("30d")
+    ),
+    by: Flag.Literals("by", ["day", "agent", "thread", "model"]).pipe(
+      Flag.withDescription("What the tokens are added up by"),
+      Flag.withDefault("day")
+    ),
+    timeZone: Flag.String("time-zone").pipe(
+      Flag.withMetavar("ZONE"),
+      Flag.withDescription("Where days begin at midnight, such as Europe/Vienna; without it where this machine is"),
+      Flag.optional
+    ),
+    json
+  },
+  Effect.fnUntraced(function* (flags) {
+    const timeZone = Option.getOrUndefined(flags.timeZone)
+    yield* (yield* load(() => import("./commands/Used.ts"))).run(yield* common, { ...flags, timeZone })
+  })
+).pipe(Command.withDescription("Say how many tokens models were given and gave, by day, agent, thread or model"))
+
 const policy = Command.make("policy").pipe(
   Command.withDescription("Look at the rules over what agents may do"),
   Command.withSubcommands([policyCheck, explain, simulate])
@@ -452,6 +477,7 @@ const troupe = root.pipe(
     restore,
     verify,
     disk,
+    usage,
     held,
     undo,
     vault
