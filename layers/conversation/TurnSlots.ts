@@ -21,7 +21,8 @@ export class TurnSlots extends Context.Service<
     readonly use: <A, E, R>(thread: Threads.Thread, turn: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
      * From now on no turn is let in, and those that wait are interrupted: the process is about to end. Those at work have
-     * `[runtime].shutdown_grace_seconds` from the first call on, and are then left where they are.
+     * `[runtime].shutdown_grace_seconds` from the first call on, and are then left where they are. One that waits for a person
+     * is left at once: its question is on disk, and time would bring it nothing.
      */
     readonly close: Effect.Effect<void>
     /** Waits until no turn is at work. */
@@ -36,6 +37,8 @@ export const layer = Layer.effect(
     const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: runtime.max_concurrent_turns })
     const scope = yield* Effect.scope
     const atWork = new Set<Fiber.Fiber<unknown, unknown>>()
+    /** Those of them that wait for a person. */
+    const waiting = new Set<Fiber.Fiber<unknown, unknown>>()
     const idle = Latch.makeUnsafe(true)
     let closed = false
 
@@ -47,11 +50,11 @@ export const layer = Layer.effect(
       atWork.delete(fiber)
       if (atWork.size === 0) idle.openUnsafe()
     }
-    const noted = <A, E, R>(turn: Effect.Effect<A, E, R>) =>
+    const noted = <A, E, R>(turn: (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, E, R>) =>
       Effect.withFiber((fiber) =>
         Effect.acquireUseRelease(
           Effect.sync(() => begin(fiber)),
-          () => turn,
+          () => turn(fiber),
           () => Effect.sync(() => end(fiber))
         )
       )
@@ -60,7 +63,13 @@ export const layer = Layer.effect(
     const close = Effect.suspend(() => {
       if (closed) return Effect.void
       closed = true
-      return Effect.asVoid(Effect.forkIn(Effect.delay(leaveAll, runtime.shutdown_grace_seconds), scope))
+      return Effect.andThen(
+        Effect.forkIn(
+          Effect.suspend(() => Fiber.interruptAll([...waiting])),
+          scope
+        ),
+        Effect.asVoid(Effect.forkIn(Effect.delay(leaveAll, runtime.shutdown_grace_seconds), scope))
+      )
     })
 
     /** The place of one turn. */
@@ -83,17 +92,26 @@ export const layer = Layer.effect(
             if (closed) return yield* Effect.andThen(leave, restore(turnedAway))
           })
         )
-      const during = <A, E, R>(wait: Effect.Effect<A, E, R>) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function* () {
-            // Calls of a script may wait at the same time: the place is for the turn.
-            if (waits++ === 0) yield* leave
-            const exit = yield* Effect.exit(restore(wait))
-            // What is interrupted is the turn: this part of it waits for that.
-            if (--waits === 0) yield* restore(enter(Effect.never))
-            return yield* exit
-          })
-        )
+      const during =
+        (turn: Fiber.Fiber<unknown, unknown>) =>
+        <A, E, R>(wait: Effect.Effect<A, E, R>) =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function* () {
+              // Calls of a script may wait at the same time: the place is for the turn.
+              if (waits++ === 0) {
+                yield* leave
+                waiting.add(turn)
+                if (closed) yield* Effect.forkIn(Fiber.interrupt(turn), scope)
+              }
+              const exit = yield* Effect.exit(restore(wait))
+              // What is interrupted is the turn: this part of it waits for that.
+              if (--waits === 0) {
+                waiting.delete(turn)
+                yield* restore(enter(Effect.never))
+              }
+              return yield* exit
+            })
+          )
       return { enter, leave, during }
     }
 
@@ -102,7 +120,10 @@ export const layer = Layer.effect(
         Effect.suspend(() => {
           const { during, enter, leave } = placeOf(thread)
           return Effect.ensuring(
-            Effect.andThen(enter(Effect.interrupt), Effect.provideService(noted(turn), PersonWait, { during })),
+            Effect.andThen(
+              enter(Effect.interrupt),
+              noted((fiber) => Effect.provideService(turn, PersonWait, { during: during(fiber) }))
+            ),
             leave
           )
         }),

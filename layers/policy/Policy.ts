@@ -1,6 +1,5 @@
 /** The policy of the settings. */
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { Settings } from "../../src/config/Settings.ts"
 import * as Action from "../../src/policy/Action.ts"
@@ -12,7 +11,7 @@ import * as Places from "./Places.ts"
 /** The name that the list of settings goes by among the rules. */
 const approvalRule = "[tools.approval].require_approval"
 
-export const layer: Layer.Layer<Policy, never, Settings | DataDirectory | FileSystem.FileSystem> = Layer.effect(
+export const layer: Layer.Layer<Policy, never, Settings | DataDirectory> = Layer.effect(
   Policy,
   Effect.gen(function* () {
     const rules = rulesOf(yield* Settings)
@@ -65,14 +64,15 @@ const unconditional: Rules.RuleInput = {
  */
 const read = Effect.fnUntraced(function* (places: Places.Places, { actions, tool }: Rules.Asked) {
   const found: Array<Action.Action> = []
+  const known: Places.Known = new Map()
   for (const action of actions) {
     if (action._tag !== "Shell") {
-      found.push(yield* Places.placed(places, tool, action))
+      found.push(yield* Places.placed(places, known, tool, action))
       continue
     }
     const ShellActions = yield* Effect.promise(() => import("./ShellActions.ts"))
     for (const one of ShellActions.of(action.text)) {
-      found.push(yield* Places.placed(places, tool, one, action.cwd))
+      found.push(yield* Places.placed(places, known, tool, one, action.cwd))
     }
   }
   return found

@@ -14,6 +14,7 @@ const suites: Record<string, () => Promise<{ readonly measure: () => Promise<Rea
   recovery: () => import("./Recovering.ts"),
   html: () => import("./Html.ts"),
   masking: () => import("./Masking.ts"),
+  policy: () => import("./Policy.ts"),
   grep: () => import("./Grep.ts"),
   glob: () => import("./Glob.ts")
 }

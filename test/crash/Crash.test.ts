@@ -24,6 +24,8 @@ describe("a process that ends in the middle of everything", { timeout: 120_000 }
         kill("delivery after"),
         { _tag: "Model", point: "model half way" },
         kill("sql commit"),
+        kill("sql insert approvals"),
+        kill("sql update approvals"),
         { _tag: "Point", armed: { point: "Journal.append begins", pass: 2, how: "SIGTERM" } }
       ],
       messages: 30,

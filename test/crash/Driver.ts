@@ -157,7 +157,9 @@ const watch = async (
           const decision = random() < 0.7 ? "approved" : "denied"
           const { request } = item.event
           await pause(random() * 100)
-          await troupe.decide(thread, request, decision).then(decided, later)
+          // Some answers allow more than their call.
+          const scope = decision === "approved" && random() < 0.3 ? "turn" : "once"
+          await troupe.decide(thread, request, decision, { scope }).then(decided, later)
         }
       }
     } catch (error) {

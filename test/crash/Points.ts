@@ -23,7 +23,16 @@ const spans = /^(Journal|Outbox|Conversations|Approvals|ToolCalls|TurnRunner|Rpc
 /** The tables whose changes are points, and the frames of transactions. */
 const statement =
   /^\s*(?:(BEGIN|COMMIT|SAVEPOINT|RELEASE)|(INSERT) INTO "?(\w+)"?|(UPDATE) "?(\w+)"?|(DELETE) FROM "?(\w+)"?)/i
-const tables = new Set(["threads", "thread_entries", "inbox", "turns", "outbox", "channel_cursors"])
+const tables = new Set([
+  "threads",
+  "thread_entries",
+  "inbox",
+  "turns",
+  "outbox",
+  "channel_cursors",
+  "approvals",
+  "approval_grants"
+])
 
 /** The point before a statement, if it is one. */
 export const ofStatement = (sql: string): string | undefined => {
@@ -60,6 +69,10 @@ export const required: ReadonlyArray<string> = [
   "Outbox.delivered has ended",
   "Approvals.ask begins",
   "Approvals.ask has ended",
+  // A question is written down, its answer, and what the answer allows beyond its call.
+  "sql insert approvals",
+  "sql update approvals",
+  "sql insert approval_grants",
   "ToolCalls.run begins",
   "ToolCalls.run has ended",
   "turn.step begins",
