@@ -30,7 +30,7 @@ const asking = (begun: Deferred.Deferred<void>, told: Effect.Effect<void>) =>
   Effect.gen(function* () {
     yield* told
     const { during } = yield* PersonWait
-    yield* during(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+    return yield* during(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
   })
 
 describe("when the process is about to end", () => {
