@@ -4,6 +4,7 @@
  * A live layer has the name of its contract in `troupe`. Where both are wanted, import this entry as one namespace:
  * `import * as Live from "troupe/layers"`.
  */
+export * as Archives from "./archive/Archives.ts"
 export * as ConfigFile from "./config/ConfigFile.ts"
 export * as Environment from "./config/Environment.ts"
 export * as Daemon from "./daemon/Daemon.ts"
