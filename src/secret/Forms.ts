@@ -21,21 +21,35 @@ const shortestLine = 16
 /** Whether a value is long enough to be looked for. */
 export const isFindable = (secret: string): boolean => secret.trim().length >= shortest
 
-/** All forms of a secret, each once; none for one that is too short. */
-export const formsOf = (secret: string): ReadonlySet<string> => {
+/** The forms of a secret, each once; none for one that is too short. */
+export interface Forms {
+  /** As it is, and as it stands in a text of some syntax. */
+  readonly written: ReadonlySet<string>
+  /** In hexadecimal and base64, which programs print with breaks in them. */
+  readonly encoded: ReadonlySet<string>
+}
+
+export const formsOf = (secret: string): Forms => {
   const whole = secret.trim()
   const token = /^\S+\s+(\S.*)$/s.exec(whole)?.[1]
   const lines = whole
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line.length >= shortestLine && !isFrame(line))
-  return new Set(
-    [secret, whole, ...(token === undefined ? [] : [token]), ...(whole.includes("\n") ? lines : [])]
-      .filter(isFindable)
-      .flatMap((value) => [value, ...written(value), ...encoded(value)])
-      .filter((form) => form.length >= shortest)
-  )
+  const values = [
+    secret,
+    whole,
+    ...(token === undefined ? [] : [token]),
+    ...(whole.includes("\n") ? lines : [])
+  ].filter(isFindable)
+  return {
+    written: longEnough(values.flatMap((value) => [value, ...written(value)])),
+    encoded: longEnough(values.flatMap(encoded))
+  }
 }
+
+const longEnough = (forms: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(forms.filter((form) => form.length >= shortest))
 
 /** The first and last line of a key file, which every key file has. */
 const isFrame = (line: string): boolean => /^-----[A-Z0-9 ]+-----$/.test(line)

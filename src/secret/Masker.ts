@@ -13,7 +13,7 @@ export interface Masker {
   readonly add: (secret: Redacted.Redacted<string>) => void
   /**
    * The text with every secret in it masked: as it is, as it stands in JSON, HTML, a URL, a form, hexadecimal and base64 (also
-   * inside a longer base64 text), each line of a secret of several, and, for values such as `Bearer <key>`, the part after the
+   * inside a longer base64 text; both also where they are cut into lines, or printed as a dump), each line of a secret of several, and, for values such as `Bearer <key>`, the part after the
    * scheme alone. Mask before clipping.
    */
   readonly text: (text: string) => string
@@ -64,14 +64,16 @@ const maskedWhole = (masking: Masking.Masking<string>, input: string, cut: boole
 
 /** What the matchers are built from; each when it is first needed. */
 const automataOf = (known: ReadonlySet<string>) => {
-  const forms = new Set(Array.from(known).flatMap((secret) => Array.from(Forms.formsOf(secret))))
+  const all = Array.from(known, Forms.formsOf)
+  const written = new Set(all.flatMap((forms) => Array.from(forms.written)))
+  const encoded = new Set(all.flatMap((forms) => Array.from(forms.encoded)))
+  const matcher = (symbolsOf: (form: string) => Matcher.Symbols) =>
+    once(() => Matcher.make(Array.from(written, symbolsOf), Array.from(encoded, symbolsOf)))
+  const encoder = new TextEncoder()
   return {
-    units: once(() => Matcher.make(Array.from(forms, Masking.text.symbols))),
-    reversed: once(() => Matcher.make(Array.from(forms, (form) => Masking.text.symbols(form).toReversed()))),
-    bytes: once(() => {
-      const encoder = new TextEncoder()
-      return Matcher.make(Array.from(forms, (form) => encoder.encode(form)))
-    })
+    units: matcher(Masking.text.symbols),
+    reversed: matcher((form) => Masking.text.symbols(form).toReversed()),
+    bytes: matcher((form) => encoder.encode(form))
   }
 }
 
@@ -82,7 +84,7 @@ const once = <A>(make: () => A): (() => A) => {
 
 const holds = (matcher: Matcher.Matcher, symbols: Matcher.Symbols): boolean => {
   let found = false
-  matcher.scan(symbols, 0, Matcher.root, () => {
+  matcher.start().scan(symbols, 0, () => {
     found = true
   })
   return found
@@ -90,7 +92,9 @@ const holds = (matcher: Matcher.Matcher, symbols: Matcher.Symbols): boolean => {
 
 /** How much of the beginning of a text is the end of a secret whose beginning a cut took away; 0 when it is too little to matter. */
 const lengthOfEnd = (reversed: Matcher.Matcher, input: string): number => {
-  const beginning = Masking.text.symbols(input.slice(0, reversed.longest)).toReversed()
-  const length = reversed.pending(reversed.scan(beginning, 0, Matcher.root, () => {}))
-  return length >= Forms.shortestPiece ? length : 0
+  // With as many breaks as usual: the bytes of a dump have one each.
+  const beginning = Masking.text.symbols(input.slice(0, reversed.longest * 2)).toReversed()
+  const cursor = reversed.start()
+  cursor.scan(beginning, 0, () => {})
+  return cursor.known() >= Forms.shortestPiece ? cursor.pending() : 0
 }

@@ -71,7 +71,7 @@ export const make = <A extends { readonly length: number }>(
   hidden = 0
 ): Masking<A> => {
   let matcher: Matcher.Matcher | undefined
-  let state = Matcher.root
+  let cursor: Matcher.Cursor | undefined
   let held = kind.empty
   let spans: ReadonlyArray<Span> = hidden === 0 ? [] : [{ start: 0, end: hidden }]
 
@@ -104,21 +104,22 @@ export const make = <A extends { readonly length: number }>(
     const now = matcherNow()
     if (now === matcher) return
     matcher = now
-    state = matcher?.scan(kind.symbols(held), 0, Matcher.root, add) ?? Matcher.root
+    cursor = matcher?.start()
+    cursor?.scan(kind.symbols(held), 0, add)
   }
 
   return {
     take: (piece) => {
       renew()
       const whole = held.length === 0 ? piece : kind.join([held, piece])
-      if (matcher === undefined) return release(whole, whole.length)
-      state = matcher.scan(kind.symbols(whole), held.length, state, add)
-      return release(whole, Math.max(0, whole.length - matcher.pending(state)))
+      if (cursor === undefined) return release(whole, whole.length)
+      cursor.scan(kind.symbols(whole), held.length, add)
+      return release(whole, Math.max(0, whole.length - cursor.pending()))
     },
     rest: ({ cut }) => {
-      if (cut && held.length >= Forms.shortestPiece) add(0, held.length)
+      if (cut && cursor !== undefined && cursor.known() >= Forms.shortestPiece) add(0, held.length)
       const last = release(held, held.length)
-      state = Matcher.root
+      cursor = matcher?.start()
       return last
     }
   }

@@ -171,8 +171,8 @@ describe("the matcher", () => {
     ([patterns, text]) =>
       Effect.sync(() => {
         const found: Array<string> = []
-        const matcher = Matcher.make(patterns.map(symbols))
-        matcher.scan(symbols(text), 0, Matcher.root, (start, end) => found.push(`${start}-${end}`))
+        const matcher = Matcher.make(patterns.map(symbols)).start()
+        matcher.scan(symbols(text), 0, (start, end) => found.push(`${start}-${end}`))
         const expected = Array.from({ length: text.length + 1 }, (_, end) => {
           const lengths = patterns.filter((pattern) => text.slice(0, end).endsWith(pattern)).map(({ length }) => length)
           return lengths.length === 0 ? [] : [`${end - Math.max(...lengths)}-${end}`]
