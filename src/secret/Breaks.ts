@@ -164,6 +164,7 @@ export const make = ({ begun, complete, depths, longest, next, symbols }: Graph)
       reading.stretch = { bare: reading.bare, place, before: reading.stretch }
       reading.stretches++
       reading.broken = 0
+      reading.last = 0
       reading.fresh = false
     }
     reading.node = begun[next(reading.node, symbol)] ?? 0

@@ -150,6 +150,16 @@ describe("F059 an encoded secret that is printed with breaks in it", () => {
   it("leaves other dumps and lines alone, and holds back little of them", () => {
     const other = "another text of some length, 0123456789, that nobody need hide: zq-0123 zq-0 zq-\n".repeat(4)
     for (const print of Object.values(dumps)) assert.strictEqual(masker.text(print(other)), print(other))
+    // Its first bytes at the end of a row and the others two rows below: what waited for the next row does not wait for another.
+    const apart = `${secret.slice(0, 2).padStart(16, "=")}${"=".repeat(16)}${secret.slice(2)}`
+    for (const print of [dumps.xxd, dumps["hexdump -C"], dumps["od -tx1"]]) {
+      assert.isTrue(masker.text(print?.(apart) ?? "") === print?.(apart), print?.(apart))
+    }
+    // Two bytes of the secret in a row, then one in each: rows have more bytes than that.
+    const scattered = [secret.slice(0, 2), ...secret.slice(2)].map((part) => part.padEnd(16, "=")).join("")
+    for (const print of Object.values(dumps)) {
+      assert.isTrue(masker.text(print(scattered)) === print(scattered), print(scattered))
+    }
     // The letters of a secret in any other order: what waits for a row must not wait for the one after it.
     const known = Masker.make([Redacted.make("abcdefgh-ijklmnop")])
     let state = 1
