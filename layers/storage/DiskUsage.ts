@@ -75,7 +75,7 @@ const boundOf = (kind: Kind, settings: DiskSettings) => {
   const { logging, retention, storage } = settings
   switch (kind) {
     case "database":
-      return { limitBytes: null, removed: "its parts are below" }
+      return { limitBytes: null, removed: "its parts are below, with what its log holds" }
     case "log of the database":
       return { limitBytes: storage.wal_max_bytes, removed: "emptied when idle" }
     case "copies":
