@@ -2,6 +2,7 @@
  * whisper.cpp on this machine, in a child process for each recording: its memory goes with it, and it is killed when its time is up.
  * The library is an optional dependency, and model files are brought by a person: what is missing is named.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -43,7 +44,8 @@ export const make = Effect.fnUntraced(function* (settings: Settings, folder: str
   const paths = yield* Path.Path
   const runner = yield* ProcessRunner
   const environment = yield* Environment
-  const { beam_size: beamSize, compute_type: computeType, model } = settings
+  const { compute_type: computeType, model } = settings
+  const longest = Duration.toSeconds(settings.max_duration_seconds)
   const gpu = settings.device === "cuda"
   const library = `@fugood/node-whisper-${process.platform}-${process.arch}${gpu ? "-cuda" : ""}`
   const name = `ggml-${model}${computeType === "int8" ? "-q8_0" : ""}.bin`
@@ -77,14 +79,18 @@ export const make = Effect.fnUntraced(function* (settings: Settings, folder: str
     yield* files.writeFile(file, job.content, { mode: 0o600 })
     if (readable.has(job.format.format)) return file
     const decoded = paths.join(directory, "decoded.wav")
-    const args = [...quiet, "-i", file, ...asWav, decoded]
+    // One second more than may be, so that a longer one is known, and no more is written.
+    const args = [...quiet, "-i", file, "-t", String(longest + 1), ...asWav, decoded]
     const ended = yield* Effect.catchTag(
       run({ program: "ffmpeg", args, cwd: directory }, job, mostOfDecoder),
       "StartFailed",
       () => fail("decoder_missing", `this one is ${job.format.format}`)
     )
     if (ended.cause !== "exited") return yield* fail("timeout")
-    return succeeded(ended) ? decoded : yield* fail("unsupported_format", "ffmpeg could not read it")
+    if (!succeeded(ended)) return yield* fail("unsupported_format", "ffmpeg could not read it")
+    const seconds = Number((yield* files.stat(decoded)).size) / bytesPerSecond
+    if (seconds > longest + 0.5) return yield* fail("too_long", `more than ${longest} seconds when it is decoded`)
+    return decoded
   })
 
   const transcribe = Effect.fnUntraced(
@@ -98,7 +104,6 @@ export const make = Effect.fnUntraced(function* (settings: Settings, folder: str
         file,
         language: job.language ?? "auto",
         translate: job.task === "translate",
-        beamSize,
         gpu
       }
       const args = [paths.join(packageRoot, "layers", "audio", "engine.js"), JSON.stringify(asked)]
@@ -141,6 +146,8 @@ const fail = (reason: Contract.Reason, detail?: string): Effect.Effect<never, Co
   Effect.fail(new Contract.TranscriptionError({ reason, ...(detail === undefined ? {} : { detail }) }))
 
 const quiet = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
+/** Of what ffmpeg writes. */
+const bytesPerSecond = 32_000
 const asWav = ["-vn", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-f", "wav"]
 
 const succeeded = ({ exit }: Runner.Ended): boolean => exit._tag === "code" && exit.code === 0

@@ -15,7 +15,7 @@ type Settings = SettingsValue["tools"]["audio_transcription"]
 type Fields = ReadonlyArray<readonly [name: string, value: string]>
 
 /** A whisper.cpp server. Without a path in its address, that of its own default. */
-export const whisper = (outbound: Outbound.Outbound["Service"], address: string): Engine => {
+export const whisper = (outbound: Outbound.Outbound["Service"], address: string, settings: Settings): Engine => {
   const url = new URL(address)
   if (url.pathname === "/") url.pathname = "/inference"
   const service = outbound.to({ address })
@@ -25,6 +25,7 @@ export const whisper = (outbound: Outbound.Outbound["Service"], address: string)
       ask(service, url.href, job, [
         ["response_format", "verbose_json"],
         ["temperature", "0.0"],
+        ["beam_size", String(settings.beam_size)],
         // Its own default is what it was started with, mostly English.
         ["language", job.language ?? "auto"],
         ["translate", String(job.task === "translate")]

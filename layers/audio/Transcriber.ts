@@ -5,8 +5,8 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
-import * as AudioFormat from "../../src/audio/AudioFormat.ts"
 import * as AudioMetrics from "../../src/audio/AudioMetrics.ts"
+import * as Judgement from "../../src/audio/Judgement.ts"
 import * as Contract from "../../src/audio/Transcriber.ts"
 import * as AwakeTime from "../../src/AwakeTime.ts"
 import type { Environment } from "../../src/config/Environment.ts"
@@ -30,29 +30,18 @@ export const layer: Layer.Layer<Contract.Transcriber, never, Needs> = Layer.effe
 
     const engine: Engine | undefined =
       settings.server_url !== undefined
-        ? Servers.whisper(outbound, settings.server_url)
+        ? Servers.whisper(outbound, settings.server_url, settings)
         : settings.api_url !== undefined
           ? Servers.openai(outbound, settings.api_url, settings)
           : settings.models_dir !== undefined
             ? yield* LocalEngine.make(settings, settings.models_dir)
             : undefined
 
-    const judge = (content: Uint8Array) => {
-      if (content.length === 0) return fail("empty")
-      if (content.length > settings.max_bytes) {
-        return fail("too_large", `${content.length} bytes, and ${settings.max_bytes} are taken`)
-      }
-      const format = AudioFormat.read(content)
-      if (format === undefined) return fail("unsupported_format", `expected ${AudioFormat.expected}`)
-      const longest = Duration.toSeconds(settings.max_duration_seconds)
-      return format.seconds !== undefined && format.seconds > longest
-        ? fail("too_long", `${Math.round(format.seconds)} seconds, and ${longest} are taken`)
-        : Effect.succeed(format)
-    }
+    const limits = { maxBytes: settings.max_bytes, longest: Duration.toSeconds(settings.max_duration_seconds) }
 
     const work = Effect.fnUntraced(function* (recording: Contract.Recording) {
       if (engine === undefined) return yield* fail("not_configured")
-      const format = yield* judge(recording.content)
+      const format = yield* Effect.fromResult(Judgement.of(recording.content, limits))
       const timeout = Duration.min(recording.timeout ?? settings.timeout_seconds, settings.timeout_seconds)
       yield* Effect.annotateCurrentSpan({ "audio.engine": engine.name, "audio.format": format.format })
       const { content, language, task = "transcribe" } = recording

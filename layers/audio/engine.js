@@ -1,6 +1,6 @@
 // Transcribes one file with whisper.cpp, in a process of its own: whatever the model or the library does, it ends with this process.
 //
-// node engine.js '{"package":…,"model":…,"file":…,"language":…,"translate":…,"beamSize":…,"gpu":…}'
+// node engine.js '{"package":…,"model":…,"file":…,"language":…,"translate":…,"gpu":…}'
 //
 // The last line of the output is the answer as JSON: { text, language, segments } or { failed: "engine_missing" | "engine_failed" }.
 import { createRequire } from "node:module"
@@ -25,8 +25,7 @@ const transcribe = async ({ WhisperContext }) => {
   const context = await new WhisperContext({ filePath: asked.model, useGpu: asked.gpu })
   const { language, result, segments } = await context.transcribeFile(asked.file, {
     language: asked.language,
-    translate: asked.translate,
-    beamSize: asked.beamSize
+    translate: asked.translate
   }).promise
   return { text: result.trim(), language: language ?? null, segments: segments.map(segmentOf) }
 }

@@ -14,6 +14,7 @@ import type * as Journal from "../../src/conversation/Journal.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
 import type * as ToolCalls from "../../src/tool/ToolCalls.ts"
 import * as TurnEntries from "../../src/turn/TurnEntries.ts"
+import * as HearingTime from "./HearingTime.ts"
 import type * as Session from "./Session.ts"
 
 export interface Recordings {
@@ -29,8 +30,12 @@ export const make = (
   { runtime, tools: { audio_transcription: settings } }: Pick<SettingsValue, "runtime" | "tools">
 ): Recordings => {
   const longest = Duration.toSeconds(settings.auto_transcribe_max_duration_seconds)
-  // Half of the time of a turn at most: the rest is for the answer, which may be that nothing could be heard.
-  const timeout = Duration.min(settings.timeout_seconds, Duration.times(runtime.agent_timeout_seconds, 0.5))
+  // Half of the time of a turn at most, for all of them: the rest is for the answer, which may be that nothing could be heard.
+  const time = HearingTime.make({
+    whole: Duration.times(runtime.agent_timeout_seconds, 0.5),
+    each: settings.timeout_seconds,
+    concurrency: settings.concurrency
+  })
 
   const candidates = ({ attachments: files }: UserEntry): ReadonlyArray<Candidate> =>
     files.flatMap((file, index) => {
@@ -38,11 +43,17 @@ export const make = (
       return Attachment.isRecording(file.mediaType) && isShort ? [[index, file] as const] : []
     })
 
-  const hearOne = (hearing: Transcriber.TranscriberShape, contents: ReadonlyMap<string, Uint8Array>) =>
+  const hearOne = (
+    hearing: Transcriber.TranscriberShape,
+    contents: ReadonlyMap<string, Uint8Array>,
+    next: Effect.Effect<Duration.Duration>
+  ) =>
     Effect.fnUntraced(
       function* ([index, { sha256 }]: Candidate): Effect.fn.Return<Entry.Heard, Transcriber.TranscriptionError> {
         const content = contents.get(sha256)
         if (content === undefined) return unheardOf(index, gone)
+        const timeout = yield* next
+        if (Duration.isZero(timeout)) return unheardOf(index, late)
         const { language, text } = yield* hearing.transcribe({ content, timeout })
         return { index, text, language }
       },
@@ -53,11 +64,12 @@ export const make = (
   const hearMessage = Effect.fnUntraced(function* (
     session: Session.Session,
     hearing: Transcriber.TranscriberShape,
-    message: UserEntry
+    message: UserEntry,
+    next: Effect.Effect<Duration.Duration>
   ) {
     const found = candidates(message)
     const contents = yield* attachments.contents(found.map(([, { sha256 }]) => sha256))
-    const heard = yield* Effect.forEach(found, hearOne(hearing, contents), { concurrency: settings.concurrency })
+    const heard = yield* Effect.forEach(found, hearOne(hearing, contents, next), { concurrency: settings.concurrency })
     const { turnId } = session.run
     yield* session.append([{ _tag: "RecordingsHeard", turnId, messageId: message.messageId, heard }])
   })
@@ -70,7 +82,10 @@ export const make = (
     const granted = yield* Effect.option(tools.granted.pick(tool, [Transcriber.Hearing]))
     if (granted._tag === "None") return
     const hearing = Context.get(granted.value, Transcriber.Hearing)
-    yield* Effect.forEach(messages, (message) => hearMessage(session, hearing, message), { discard: true })
+    const count = messages.reduce((sum, message) => sum + candidates(message).length, 0)
+    yield* time.share(session, count, (next) =>
+      Effect.forEach(messages, (message) => hearMessage(session, hearing, message, next), { discard: true })
+    )
   })
 
   return {
@@ -86,6 +101,11 @@ export const make = (
 const tool = "transcribe_audio"
 
 const gone: Entry.Failure = { code: "audio:gone", message: "What came with the message is not kept any more." }
+
+const late: Entry.Failure = {
+  code: "audio:timeout",
+  message: "The recordings before it took all of the time that the recordings of a turn have together."
+}
 
 const failed = (index: number, cause: Cause.Cause<Transcriber.TranscriptionError>): Effect.Effect<Entry.Heard> => {
   const error = Cause.findErrorOption(cause)

@@ -50,21 +50,30 @@ const wavRate = (view: DataView, at: number): number => {
   return isPlain ? view.getUint32(at + 4, true) * sampleBytes : view.getUint32(at + 8, true)
 }
 
-/** Whole numbers, fractions, and either of them with more said of the channels. */
-const plainSamples: ReadonlySet<number> = new Set([1, 3, 0xfffe])
+/** Whole numbers, fractions, the two laws of telephones, and any of them with more said of the channels. */
+const plainSamples: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe])
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Ogg: the last page says which sample it ends with
+// Ogg: pages say which sample they end with, for each stream in the file; packets of Opus say how long they are
+
+/** `rate`: samples in a second. `skipped`: samples at the beginning that are not played. */
+interface OggKind {
+  readonly rate: number
+  readonly skipped: number
+  readonly isOpus: boolean
+}
 
 /** What is in an Ogg file, by its first packet; undefined for anything but sound. */
-export const oggKind = (bytes: Uint8Array): { readonly rate: number; readonly skipped: number } | undefined => {
+export const oggKind = (bytes: Uint8Array): OggKind | undefined => {
   const view = viewOf(bytes)
   const packet = bytes.length > 27 ? 27 + view.getUint8(26) : bytes.length
   if (packet + 16 > bytes.length) return undefined
-  if (startsWith(bytes, packet, "OpusHead")) return { rate: 48_000, skipped: view.getUint16(packet + 10, true) }
-  if (startsWith(bytes, packet, "\x01vorbis")) return { rate: view.getUint32(packet + 12, true), skipped: 0 }
+  if (startsWith(bytes, packet, "OpusHead"))
+    return { rate: 48_000, skipped: view.getUint16(packet + 10, true), isOpus: true }
+  if (startsWith(bytes, packet, "\x01vorbis"))
+    return { rate: view.getUint32(packet + 12, true), skipped: 0, isOpus: false }
   if (startsWith(bytes, packet, "\x7fFLAC") && packet + 40 <= bytes.length) {
-    return { rate: view.getUint32(packet + 27) >>> 12, skipped: 0 }
+    return { rate: view.getUint32(packet + 27) >>> 12, skipped: 0, isOpus: false }
   }
   return undefined
 }
@@ -73,13 +82,53 @@ const ogg: Read = (bytes) => {
   const kind = oggKind(bytes)
   if (kind === undefined) return undefined
   const view = viewOf(bytes)
-  for (let at = bytes.length - 27; at >= 0; at--) {
-    if (!startsWith(bytes, at, "OggS")) continue
-    const granule = view.getBigInt64(at + 6, true)
+  const ends = new Map<number, number>()
+  let packets = 0
+  for (let at = nextPage(bytes, 0); at !== undefined; at = nextPage(bytes, at + 27)) {
+    const stream = view.getUint32(at + 14, true)
     // Pages on which no packet ends have none.
-    if (granule >= 0n) return ratio(Math.max(0, Number(granule) - kind.skipped), kind.rate)
+    const granule = Number(view.getBigInt64(at + 6, true))
+    if (granule >= 0) ends.set(stream, Math.max(granule, ends.get(stream) ?? 0))
+    packets += opusTime(bytes, at)
+  }
+  if (ends.size === 0) return undefined
+  const written = [...ends.values()].reduce((sum, end) => sum + Math.max(0, end - kind.skipped), 0)
+  const seconds = ratio(written, kind.rate)
+  // The skipped beginning is in the packets.
+  return seconds === undefined || !kind.isOpus ? seconds : Math.max(seconds, packets / 1000 - kind.skipped / kind.rate)
+}
+
+const nextPage = (bytes: Uint8Array, from: number): number | undefined => {
+  for (let at = bytes.indexOf(0x4f, from); at >= 0 && at + 27 <= bytes.length; at = bytes.indexOf(0x4f, at + 1)) {
+    if (startsWith(bytes, at, "OggS")) return at
   }
   return undefined
+}
+
+/** Milliseconds of the packets that begin on a page. */
+const opusTime = (bytes: Uint8Array, page: number): number => {
+  const segments = bytes[page + 26] ?? 0
+  let at = page + 27 + segments
+  let sum = 0
+  let begins = ((bytes[page + 5] ?? 0) & 1) === 0
+  for (const length of bytes.subarray(page + 27, page + 27 + segments)) {
+    if (begins && length > 0 && !startsWith(bytes, at, "Opus")) sum += packetTime(bytes, at)
+    begins = length < 255
+    at += length
+  }
+  return sum
+}
+
+const silkTimes = [10, 20, 40, 60]
+const celtTimes = [2.5, 5, 10, 20]
+
+/** Milliseconds of a packet: its first byte says how long its frames are, and how many there are or where that stands. */
+const packetTime = (bytes: Uint8Array, at: number): number => {
+  const first = bytes[at] ?? 0
+  const kind = first >>> 3
+  const times = kind < 12 ? silkTimes : kind < 16 ? silkTimes.slice(0, 2) : celtTimes
+  const count = [1, 2, 2, (bytes[at + 1] ?? 0) & 63][first & 3] ?? 0
+  return (times[kind % times.length] ?? 0) * count
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -127,17 +176,43 @@ const inside = (bytes: Uint8Array, path: ReadonlyArray<string>): ReadonlyArray<B
 export const hasVideoTrack = (bytes: Uint8Array): boolean =>
   inside(bytes, ["moov", "trak", "mdia", "hdlr"]).some(({ from }) => startsWith(bytes, from + 8, "vide"))
 
+/** The longest of what the whole, its tracks and the samples of the tracks say. */
 const m4a: Read = (bytes) => {
   const [header] = inside(bytes, ["moov", "mvhd"])
-  if (header === undefined || header.to - header.from < 32) return undefined
+  const whole = header === undefined ? undefined : headerTime(bytes, header)
+  const tracks = inside(bytes, ["moov", "trak", "mdia"]).map((media) => trackTime(bytes, media))
+  const known = [whole, ...tracks].filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
+}
+
+const trackTime = (bytes: Uint8Array, media: Box): number | undefined => {
+  const [header] = boxes(bytes, media, "mdhd")
+  if (header === undefined) return undefined
   const view = viewOf(bytes)
-  const at = header.from
-  const [units, count] =
-    view.getUint8(at) === 1
-      ? [view.getUint32(at + 20), Number(view.getBigUint64(at + 24))]
-      : [view.getUint32(at + 12), view.getUint32(at + 16)]
+  const [units] = unitsOf(view, header) ?? [0]
+  const within = (box: Box, name: string) => boxes(bytes, box, name)
+  const tables = within(media, "minf").flatMap((box) => within(box, "stbl").flatMap((inner) => within(inner, "stts")))
+  let count = 0
+  for (const { from, to } of tables) {
+    for (let at = from + 8; at + 8 <= to; at += 8) count += view.getUint32(at) * view.getUint32(at + 4)
+  }
+  const ofSamples = count === 0 ? undefined : ratio(count, units)
+  const written = headerTime(bytes, header)
+  return ofSamples === undefined || written === undefined ? (ofSamples ?? written) : Math.max(ofSamples, written)
+}
+
+const headerTime = (bytes: Uint8Array, header: Box): number | undefined => {
+  const [units, count] = unitsOf(viewOf(bytes), header) ?? [0, 0]
   // In pieces that follow each other, as live recordings are, it stands as nothing.
   return count === 0 ? undefined : ratio(count, units)
+}
+
+/** Units in a second, and how many there are, as the headers of the whole and of a track say it. */
+const unitsOf = (view: DataView, header: Box): readonly [units: number, count: number] | undefined => {
+  if (header.to - header.from < 20) return undefined
+  const at = header.from
+  if (view.getUint8(at) !== 1) return [view.getUint32(at + 12), view.getUint32(at + 16)]
+  return header.to - at < 32 ? undefined : [view.getUint32(at + 20), Number(view.getBigUint64(at + 24))]
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -148,6 +223,7 @@ const webm: Read = (bytes) => {
   let scale = 1_000_000
   let cluster = 0
   let last: number | undefined
+  let written: number | undefined
   let at = 0
   while (at < bytes.length) {
     const id = vint(view, at, true)
@@ -163,11 +239,11 @@ const webm: Read = (bytes) => {
     if (to > bytes.length || size.unknown) break
     if (id.value === timestampScale) scale = unsigned(view, from, size.value)
     if (id.value === clusterTime) cluster = unsigned(view, from, size.value)
-    if (id.value === duration) return ratio(float(view, from, size.value) * scale, 1e9)
-    if (id.value === simpleBlock) last = cluster + timeOfBlock(view, from, to)
+    if (id.value === duration) written = float(view, from, size.value)
+    if (id.value === simpleBlock) last = Math.max(last ?? 0, cluster + timeOfBlock(view, from, to))
     at = to
   }
-  return last === undefined ? undefined : ratio(last * scale, 1e9)
+  return last === undefined && written === undefined ? undefined : ratio(Math.max(last ?? 0, written ?? 0) * scale, 1e9)
 }
 
 /** Segment, Info, Cluster, BlockGroup. */
@@ -279,11 +355,26 @@ const aacRates = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050
 const frames = (bytes: Uint8Array, from: number, frameAt: typeof mpeg): number | undefined => {
   let seconds = 0
   let at = from
-  for (let frame = frameAt(bytes, at); frame !== undefined; frame = frameAt(bytes, at)) {
+  while (at >= 0 && at < bytes.length) {
+    const frame = frameAt(bytes, at)
+    // Whoever plays it goes on behind what is no frame: so does this, where two frames follow one another.
+    if (frame === undefined) {
+      at = nextFrame(bytes, at + 1, frameAt)
+      continue
+    }
     seconds += frame.samples / frame.rate
     at += frame.bytes
   }
   return seconds
+}
+
+/** Below 0 where there is none. */
+const nextFrame = (bytes: Uint8Array, from: number, frameAt: typeof mpeg): number => {
+  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const frame = frameAt(bytes, at)
+    if (frame !== undefined && frameAt(bytes, at + frame.bytes) !== undefined) return at
+  }
+  return -1
 }
 
 const mp3: Read = (bytes) => {

@@ -68,6 +68,31 @@ describe("a recording is known by its content", () => {
     assert.strictEqual(AudioFormat.read(Buffer.concat([wav, list, wav.subarray(36)]))?.seconds, 4)
   })
 
+  it.skipIf(Speech.ffmpeg.missing)(
+    Needs.titled(
+      Speech.ffmpeg,
+      "and one that says less than it has, or has something in between, is not shorter for it"
+    ),
+    () => {
+      const wav = Speech.silence(30)
+      const ogg = Speech.convert(wav, "ogg")
+      const pages = new DataView(ogg.buffer, ogg.byteOffset, ogg.byteLength)
+      for (let at = 0; at + 27 < ogg.length; at++)
+        if (new TextDecoder().decode(ogg.subarray(at, at + 4)) === "OggS") pages.setBigInt64(at + 6, 1000n, true)
+      assert.approximately(AudioFormat.read(ogg)?.seconds ?? 0, 30, 0.2)
+      for (const encoding of ["mp3", "aac"] as const) {
+        const short = Speech.convert(Speech.silence(1), encoding)
+        const joined = Uint8Array.from([...short, 0, 1, 2, 3, 4, ...Speech.convert(wav, encoding)])
+        assert.approximately(AudioFormat.read(joined)?.seconds ?? 0, 31, 0.6)
+      }
+      const m4a = Speech.convert(wav, "m4a")
+      const view = new DataView(m4a.buffer, m4a.byteOffset, m4a.byteLength)
+      const movie = Buffer.from(m4a).indexOf("mvhd")
+      view.setUint32(movie + 4 + 16, 1000)
+      assert.approximately(AudioFormat.read(m4a)?.seconds ?? 0, 30, 0.2)
+    }
+  )
+
   it("and pictures, texts and films are none", () => {
     for (const other of [
       Images.png(),

@@ -2,8 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import * as TranscribeAudio from "../../layers/tools/audio/TranscribeAudio.ts"
 import * as TestRuntime from "../../layers/testing/TestRuntime.ts"
 import * as Contract from "../../src/audio/Transcriber.ts"
@@ -173,6 +175,23 @@ describe("a turn that listens", () => {
       )
     )
   )
+
+  it.effect("is not held up for longer by many recordings, and hears each in its share", () => {
+    const given: Array<number> = []
+    /** Takes all of the time that it is given. */
+    const hear: Hear = ({ timeout = Duration.infinity }) =>
+      Effect.sync(() => given.push(Duration.toSeconds(timeout))).pipe(
+        Effect.andThen(TestClock.adjust(timeout)),
+        Effect.andThen(Effect.fail(new Contract.TranscriptionError({ reason: "timeout" })))
+      )
+    return Effect.gen(function* () {
+      const attachments = [2, 3, 4, 5].map((seconds) => ({ ...voice, content: Speech.silence(seconds) }))
+      const { state } = yield* (yield* Troupe).say("hear these", { attachments })
+      assert.strictEqual(state, "answered")
+      assert.lengthOf(given, 4)
+      for (const seconds of given) assert.approximately(seconds, 30 / 4, 0.01)
+    }).pipe(Effect.provide(layer(hear, { concurrency: 1 }, { runtime: { agent_timeout_seconds: 60 } })))
+  })
 
   it.effect("can be stopped", () =>
     Effect.gen(function* () {

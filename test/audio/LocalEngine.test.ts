@@ -52,7 +52,7 @@ const hearing = (
   Effect.gen(function* () {
     const models_dir = yield* folder
     const settled = Layer.orDie(
-      Settings.layer({ tools: { audio_transcription: { models_dir, model: "tiny", beam_size: 1, ...settings } } })
+      Settings.layer({ tools: { audio_transcription: { models_dir, model: "tiny", ...settings } } })
     )
     return yield* Contract.Transcriber.use(({ transcribe }) =>
       transcribe({ content: Speech.silence(1), language: "en", ...recording })

@@ -22,6 +22,9 @@ export interface Answer {
   readonly body: string
 }
 
+/** No answer at all: the connection stays as it is. */
+export const never: Answer = { body: "" }
+
 export interface SpeechServer {
   readonly url: (path?: string) => string
   readonly asked: ReadonlyArray<Asked>
@@ -34,7 +37,9 @@ export const keep = (behave: (asked: Asked) => Answer): Effect.Effect<SpeechServ
     const handle = async (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       const one = await read(request)
       asked.push(one)
-      const { body, headers = { "content-type": "application/json" }, status = 200 } = behave(one)
+      const answer = behave(one)
+      if (answer === never) return
+      const { body, headers = { "content-type": "application/json" }, status = 200 } = answer
       response.writeHead(status, headers).end(body)
     }
     const server = yield* Effect.acquireRelease(

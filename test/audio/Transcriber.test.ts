@@ -40,7 +40,10 @@ describe("a whisper.cpp server", () => {
         )
       }))
       const recording = Speech.silence(3.25)
-      const found = yield* Effect.provide(transcribe({ content: recording }), world({ server_url: server.url() }))
+      const found = yield* Effect.provide(
+        transcribe({ content: recording }),
+        world({ server_url: server.url(), beam_size: 3 })
+      )
       assert.deepStrictEqual(found, {
         text: "Turn on the light.",
         task: "transcribe",
@@ -56,7 +59,12 @@ describe("a whisper.cpp server", () => {
       const [asked] = server.asked
       assert.strictEqual(asked?.path, "/inference")
       assert.deepStrictEqual(asked?.content, recording)
-      assert.deepInclude(asked?.fields, { response_format: "verbose_json", language: "auto", translate: "false" })
+      assert.deepInclude(asked?.fields, {
+        response_format: "verbose_json",
+        language: "auto",
+        translate: "false",
+        beam_size: "3"
+      })
       assert.deepStrictEqual([asked?.fileName, asked?.fileType], ["audio.wav", "audio/wav"])
       assert.isUndefined(asked?.authorization)
       yield* Effect.provide(

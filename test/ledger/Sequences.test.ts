@@ -4,7 +4,9 @@ import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import { TestRuntime, layer } from "../../layers/testing/TestRuntime.ts"
 import type * as FileChanges from "../../src/file/FileChanges.ts"
 import * as Workspace from "../../src/file/Workspace.ts"
@@ -25,6 +27,8 @@ const Story = Schema.Struct({
     Schema.Struct({ path: Schema.Literals(["a", "d/a", "d/e/a", "f"]), text: Schema.Literals(["x", "y"]) })
   ),
   operations: Schema.Array(Operation).check(Schema.isMaxLength(12)),
+  /** What somebody else does after the operations. */
+  others: Schema.Array(Operation).check(Schema.isMinLength(2), Schema.isMaxLength(6)),
   /** After how many operations an undo comes in between. */
   undoneAfter: Schema.Literals([0, 3, 6, 20])
 })
@@ -57,11 +61,24 @@ it.live(
         turnId,
         callId: yield* Ids.makeCallId
       }
-      const files = (yield* Workspace.Workspace).writingAs(author)
+      const workspace = yield* Workspace.Workspace
+      const files = workspace.writingAs(author)
       const { undo } = yield* Undo
+      const sql = yield* SqlClient.SqlClient
+      const theirs = workspace.writingAs({ _tag: "Runtime", purpose: "test" })
       let made = 0
+      let left = 0
 
-      const act = (operation: typeof Operation.Type) => {
+      /** Undoes, which must do what it said that it would do; how many paths it left alone. */
+      const undoneAsPlanned = Effect.gen(function* () {
+        const planned = yield* Effect.result(undo(threadId, { turnId, dryRun: true }))
+        const done = yield* Effect.result(undo(threadId, { turnId, dryRun: false }))
+        const plan = Result.map(planned, (report) => ({ ...report, dryRun: false }))
+        assert.deepStrictEqual(plan, done)
+        return Result.isSuccess(done) ? done.success.left.length : 0
+      })
+
+      const act = (files: Workspace.Writing<never>, operation: typeof Operation.Type) => {
         switch (operation._tag) {
           case "Write":
             return files.write(operation.path, new TextEncoder().encode(operation.text), { overwrite: true, most: 10 })
@@ -74,7 +91,7 @@ it.live(
         }
       }
 
-      const property = Effect.fnUntraced(function* ({ before, operations, undoneAfter }: typeof Story.Type) {
+      const property = Effect.fnUntraced(function* ({ before, operations, others, undoneAfter }: typeof Story.Type) {
         rmSync(root, { recursive: true, force: true })
         for (const { path, text } of before) {
           mkdirSync(join(root, path, ".."), { recursive: true })
@@ -84,11 +101,17 @@ it.live(
         const there = tree(root)
         for (const [index, operation] of operations.entries()) {
           if (index === undoneAfter) yield* Effect.ignore(undo(threadId, { turnId, dryRun: false }))
-          yield* Effect.ignore(act(operation))
+          yield* Effect.ignore(act(files, operation))
         }
         if (tree(root).join() !== there.join()) made += 1
-        yield* Effect.ignore(undo(threadId, { turnId, dryRun: false }))
+        yield* undoneAsPlanned
         assert.deepStrictEqual(tree(root), there)
+        // And once more with what others do in between: that stays, and is told of beforehand.
+        for (const operation of operations) yield* Effect.ignore(act(files, operation))
+        for (const operation of others) yield* Effect.ignore(act(theirs, operation))
+        if ((yield* undoneAsPlanned) > 0) left += 1
+        // What was left would be tried again in the next story.
+        yield* sql`DELETE FROM side_effects`
         return true
       })
 
@@ -96,6 +119,7 @@ it.live(
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
       // Most of the stories change something.
       assert.isAbove(made, 50)
+      assert.isAbove(left, 10)
     }).pipe(Effect.provide(runtime)),
   120_000
 )

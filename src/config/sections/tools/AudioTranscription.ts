@@ -45,7 +45,11 @@ export const section = Key.key(
       "int8",
       "Numbers it computes with: int8 takes ggml-<model>-q8_0.bin, float16 takes ggml-<model>.bin."
     ),
-    beam_size: Key.key(Values.IntBetween(1, 8), 5, "Ways of going on that it compares; more is slower and better."),
+    beam_size: Key.key(
+      Values.IntBetween(1, 8),
+      5,
+      "Ways of going on that a whisper.cpp server is asked to compare; more is slower and better. The other engines take no such number."
+    ),
     auto_transcribe_short_incoming: Key.key(
       Values.Bool,
       true,
