@@ -19,7 +19,7 @@ type AudioSettings = NonNullable<NonNullable<SettingsInput["tools"]>["audio_tran
 
 const live = (engine: AudioSettings) =>
   Live.layer.pipe(
-    Layer.provide(Surroundings.layer()),
+    Layer.provide(Layer.orDie(Surroundings.layer())),
     Layer.provide(
       Layer.orDie(
         Settings.layer({

@@ -33,7 +33,7 @@ const transcribe = (recording: Recording) => Transcriber.use((service) => servic
 
 export const laws = (name: string, { need = nothing, slow, working }: Subjects) =>
   describe(`recordings (${name})`, () => {
-    const law = (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) =>
+    const law = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope>) =>
       it.live.skipIf(need.missing)(Needs.titled(need, title), () => Effect.scoped(body), patience)
 
     law(
