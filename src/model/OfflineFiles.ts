@@ -1,4 +1,4 @@
-/** What the offline helper understands of files, commands and pages. Paths, contents and commands are taken as they were written. */
+/** What the offline helper understands of files, recordings, programs, pages and pictures. Paths, contents and commands are taken as they were written. */
 import * as Option from "effect/Option"
 import type * as Skills from "./OfflineSkills.ts"
 import * as Text from "./Text.ts"
@@ -175,18 +175,98 @@ const run: Skills.Skill = {
     const command = quoted === "" ? bare : quoted.slice(1, -1)
     return quoted === "" && goesOn(bare) ? Option.none() : call({ command }, command)
   },
-  answer: (label, outcome) => {
-    const part = (name: string) => Option.getOrElse(outcome.field(name), () => "").trim()
-    const code = part("exit_code")
-    const output = [part("stdout") || part("stdout_preview"), part("stderr")].filter((text) => text !== "").join("\n")
-    const ended = code === "0" ? "" : code === "" ? "It was ended." : `It ended with code ${code}.`
-    const file = part("stdout_file_path")
-    const more = file === "" ? "" : `All of it is in ${file}.`
-    const body = output === "" && ended === "" ? "It said nothing." : shown(output)
-    return [`$ ${label}`, body, ended, more].filter((line) => line !== "").join("\n")
-  }
+  answer: (label, outcome) => `$ ${label}\n${ofProgram(outcome)}`
+}
+/** What a program said, and how it ended where it did not end well. */
+const ofProgram = (outcome: Skills.Outcome): string => {
+  const part = (name: string) => Option.getOrElse(outcome.field(name), () => "").trim()
+  const code = part("exit_code")
+  const output = [part("stdout") || part("stdout_preview"), part("stderr")].filter((text) => text !== "").join("\n")
+  const ended = code === "0" ? "" : code === "" ? "It was ended." : `It ended with code ${code}.`
+  const file = part("stdout_file_path")
+  const more = file === "" ? "" : `All of it is in ${file}.`
+  const body = output === "" && ended === "" ? "It said nothing." : shown(output)
+  return [body, ended, more].filter((line) => line !== "").join("\n")
 }
 const running = /^(?:run|execute)(?: the)?(?: command)? (?:(`[^`]+`)|((?!`).+))$/is
+
+const python: Skills.Skill = {
+  name: "run Python",
+  summary: "run Python code",
+  examples: ["run python `print(6 * 7)`", "run the python code `import sys; print(sys.version)`"],
+  tool: { name: "python_execute", configKey: "[tools.python_execute].enabled" },
+  failure: "I could not run that",
+  match: (_request, _offered, written) => {
+    const [code] = said(written, computing) ?? []
+    return code === undefined ? Option.none() : call({ code }, code)
+  },
+  answer: (_label, outcome) => ofProgram(outcome)
+}
+const computing = /^(?:run|execute)(?: the| this)? python(?: code)?:? `([^`]+)`$/is
+
+const find: Skills.Skill = {
+  name: "find files by name",
+  summary: "find files by a pattern of their names",
+  examples: ["find files like *.txt", "find files called **/shop.* in lists"],
+  tool: { name: "glob_files", configKey: "[tools.file_storage].enabled" },
+  failure: "I could not look for files",
+  match: (_request, _offered, written) => {
+    const [pattern, folder] = said(written, finding) ?? []
+    if (pattern === undefined || folder === undefined) return Option.none()
+    const where = folder === "" ? {} : { folder: unquoted(folder) }
+    return call({ pattern: unquoted(pattern), ...where }, unquoted(pattern))
+  },
+  answer: (label, outcome) => {
+    const entries = outcome.list("entries")
+    if (entries.length === 0) return `No file is like ${label}.`
+    const lines = entries.slice(0, mostLines).map(({ path: place }) => `- ${String(place)}`)
+    const more = entries.length > lines.length ? ["and more"] : []
+    return [`Like ${label}:`, ...lines, ...more].join("\n")
+  }
+}
+const finding = new RegExp(
+  `^(?:find|list|show)(?: me)? (?:all )?files (?:like|called|named|matching) ${path}(?: in ${path})?$`,
+  "i"
+)
+
+const transcribe: Skills.Skill = {
+  name: "transcribe a recording",
+  summary: "say what is said in a recording",
+  examples: ["transcribe memo.ogg", "transcribe the recording talks/monday.mp3"],
+  tool: { name: "transcribe_audio", configKey: "[tools.audio_transcription].enabled" },
+  failure: "I could not transcribe that",
+  match: (_request, _offered, written) => {
+    const [name] = said(written, transcribing) ?? []
+    if (name === undefined || !looksLikePath(name)) return Option.none()
+    return call({ path: unquoted(name) }, unquoted(name))
+  },
+  answer: (label, outcome) => {
+    const text = Option.getOrElse(outcome.field("text"), () => outcome.text).trim()
+    return text === "" ? `Nothing is said in ${label}.` : shown(text)
+  }
+}
+const transcribing = new RegExp(`^transcribe(?: the)?(?: recording| file| audio)? ${path}$`, "i")
+
+const gif: Skills.Skill = {
+  name: "send a GIF",
+  summary: "send a GIF",
+  examples: ["send a gif of a happy cat", "send me a gif for good morning"],
+  tool: { name: "send_gif", configKey: "[tools.send_gif].enabled" },
+  failure: "I could not send a GIF",
+  match: (_request, _offered, written) => {
+    const [query] = said(written, sending) ?? []
+    return query === undefined || goesOn(query) || query.length > 200
+      ? Option.none()
+      : call({ query: unquoted(query) }, unquoted(query))
+  },
+  answer: (label, outcome) => {
+    const title = Option.getOrElse(outcome.field("title"), () => label) || label
+    const isThere = Option.contains(outcome.field("sent_as"), "none")
+    const address = Option.getOrElse(outcome.field("url"), () => "")
+    return isThere ? `${title}: ${address}` : `I sent a GIF: ${title}.`
+  }
+}
+const sending = /^(?:send|show)(?: me)? a gif (?:of|for|about|with) (.+)$/is
 
 const fetchPage: Skills.Skill = {
   name: "fetch a page",
@@ -207,4 +287,16 @@ const fetchPage: Skills.Skill = {
 const fetching = /^(?:fetch|get|download|open|read|show)(?: me)?(?: the)?(?: page| address)? (https?:\/\/\S+)$/i
 
 /** In the order in which they are tried: an address before a path. */
-export const skills: ReadonlyArray<Skills.Skill> = [write, replace, search, list, fetchPage, read, run]
+export const skills: ReadonlyArray<Skills.Skill> = [
+  write,
+  replace,
+  search,
+  find,
+  list,
+  fetchPage,
+  transcribe,
+  gif,
+  read,
+  python,
+  run
+]

@@ -117,6 +117,12 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
     }
   ],
   ["run `ls -l; echo A and B`", "bash", { command: "ls -l; echo A and B" }],
+  ["find files like *.txt", "glob_files", { pattern: "*.txt" }],
+  ['Find all files named "**/My list.*" in Lists/old', "glob_files", { pattern: "**/My list.*", folder: "Lists/old" }],
+  ["run python `print('A and B; C')`", "python_execute", { code: "print('A and B; C')" }],
+  ["transcribe Voice/Memo.ogg", "transcribe_audio", { path: "Voice/Memo.ogg" }],
+  ['transcribe the recording "my memo.wav"', "transcribe_audio", { path: "my memo.wav" }],
+  ["send me a GIF of a Happy cat", "send_gif", { query: "a Happy cat" }],
   ["run ls -l /tmp", "bash", { command: "ls -l /tmp" }],
   ["execute the command pwd", "bash", { command: "pwd" }],
   ["fetch http://127.0.0.1:8080/A?b=C&d=1,2", "http_request", { url: "http://127.0.0.1:8080/A?b=C&d=1,2" }],
@@ -180,6 +186,22 @@ describe("the offline helper and files", () => {
     ],
     ["run `ls`", { ok: true, exit_code: 0, stdout: "a\nb\n", stderr: "" }, "$ ls\na\nb"],
     ["run `true`", { ok: true, exit_code: 0, stdout: "", stderr: "" }, "$ true\nIt said nothing."],
+    ["run python `1`", { ok: true, exit_code: 0, stdout: "", stderr: "" }, "It said nothing."],
+    [
+      "run python `x`",
+      { ok: false, exit_code: 1, stdout: "", stderr: "NameError" },
+      "NameError\nIt ended with code 1."
+    ],
+    ["find files like *.md", { entries: [{ path: "a/b.md" }], count: 1 }, "Like *.md:\n- a/b.md"],
+    ["find files like *.md", { entries: [], count: 0 }, "No file is like *.md."],
+    ["transcribe a.ogg", { ok: true, text: "Good morning." }, "Good morning."],
+    ["transcribe a.ogg", { ok: true, text: "" }, "Nothing is said in a.ogg."],
+    [
+      "send a gif of cats",
+      { ok: true, sent_as: "file", title: "Cats", url: "https://g.test/c" },
+      "I sent a GIF: Cats."
+    ],
+    ["send a gif of cats", { ok: true, sent_as: "none", title: "", url: "https://g.test/c" }, "cats: https://g.test/c"],
     ["fetch http://h.test/", { status: 404, body: "none" }, "http://h.test/ answered 404:\nnone"],
     ["replace a with b in c.txt", { ok: true, summary: "Success" }, "I changed c.txt."],
     [
