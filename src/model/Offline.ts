@@ -13,6 +13,7 @@ import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Framing from "../turn/Framing.ts"
 import * as TurnEntries from "../turn/TurnEntries.ts"
 import * as Skills from "./OfflineSkills.ts"
 import * as Parts from "./Parts.ts"
@@ -104,7 +105,9 @@ const readResults = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Cal
       const call = part.type === "tool-result" ? open.get(part.id) : undefined
       if (part.type !== "tool-result" || call === undefined) continue
       const shown = part.modelOutput?.flatMap((output) => (output.type === "text" ? [output.text] : [])).join("\n")
-      const outcome = Skills.readOutcome(shown ?? part.result, part.isFailure)
+      const given = shown ?? part.result
+      const written = typeof given === "string" ? Framing.unframed(given) : given
+      const outcome = Skills.readOutcome(written, part.isFailure)
       results.push({ name: call.name, params: keyOf(call.params), outcome })
     }
   }
