@@ -17,6 +17,7 @@ import attachments from "./migrations/0005_attachments.ts"
 import notes from "./migrations/0006_notes.ts"
 import sideEffects from "./migrations/0007_side_effects.ts"
 import approvals from "./migrations/0008_approvals.ts"
+import budgets from "./migrations/0009_budgets.ts"
 
 /** Steps by `NNNN_name`. */
 export type Steps = Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>>
@@ -30,7 +31,8 @@ export const steps: Steps = {
   "0005_attachments": attachments,
   "0006_notes": notes,
   "0007_side_effects": sideEffects,
-  "0008_approvals": approvals
+  "0008_approvals": approvals,
+  "0009_budgets": budgets
 }
 
 /** The newest schema that this release knows. */
