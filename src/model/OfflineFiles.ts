@@ -144,7 +144,7 @@ const searching = new RegExp(
 
 const replace: Skills.Skill = {
   name: "replace a line",
-  summary: "replace a line of a file",
+  summary: "replace a line of a file of apply_patch's workspace",
   examples: ["replace milk with tea in notes.txt", 'replace "two eggs" with "six eggs" in lists/shop.txt'],
   tool: { name: "apply_patch", configKey: "[tools.apply_patch].enabled" },
   failure: "I could not change that",
