@@ -83,7 +83,7 @@ export const placed = (
           action.words.flatMap((word) => (word === null ? [] : pathsIn(word))),
           (one) => formsOf(known, tool, one, from)
         ),
-        (forms) => ({ ...action, forms: forms.flat() })
+        (forms) => ({ ...action, forms: [...new Set(forms.flat())] })
       )
     default:
       return Effect.succeed(action)

@@ -212,8 +212,12 @@ const pathPattern = (pattern: string): PathPattern => {
   const segments = pattern.split("/")
   const wild = segments.findIndex((segment) => /[*?[\]{}\\]/.test(segment))
   const fixed = (wild === -1 ? segments : segments.slice(0, wild)).join("/")
+  // Most paths begin otherwise, and comparing beginnings costs a hundredth of matching.
+  const isPlain = !pattern.split("/").some((segment, at) => segment === "." || (segment === "" && at > 0))
+  const mayMatch = (path: string) =>
+    !isPlain || fixed === "" || (path.startsWith(fixed) && (path.length === fixed.length || path[fixed.length] === "/"))
   return {
-    matches: (path) => globs.some((glob) => Glob.match(glob, path)),
+    matches: (path) => mayMatch(path) && globs.some((glob) => Glob.match(glob, path)),
     below: (folder) => folder === "" || `${fixed}/`.startsWith(`${folder}/`)
   }
 }

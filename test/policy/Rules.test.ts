@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Glob from "effect/Glob"
+import * as Schema from "effect/Schema"
 import * as Action from "../../src/policy/Action.ts"
 import * as Rules from "../../src/policy/Rules.ts"
 import * as ShellActions from "../../layers/policy/ShellActions.ts"
@@ -229,3 +231,23 @@ describe("which rule decides", () => {
     assert.strictEqual(at("web", "telegram:12"), "allow")
   })
 })
+
+const Segment = Schema.Literals(["a", "b", "a-b", ".env", "*", "**", "?", "[ab]", "{a,b}", "a*", "."])
+const Pattern = Schema.Struct({ absolute: Schema.Boolean, segments: Schema.NonEmptyArray(Segment) })
+const Place = Schema.Struct({
+  absolute: Schema.Boolean,
+  segments: Schema.NonEmptyArray(Schema.Literals(["a", "b", "a-b", ".env", "ab"]))
+})
+
+it.prop(
+  "a rule over paths matches what its glob matches, and the folder before `/**`",
+  { pattern: Pattern, place: Place },
+  ({ pattern, place }) => {
+    const text = `${pattern.absolute ? "/" : ""}${pattern.segments.join("/")}`
+    const path = `${place.absolute ? "/" : ""}${place.segments.join("/")}`
+    const globs = [text, ...(text.endsWith("/**") ? [text.slice(0, -3)] : [])].map((one) => Glob.make(one))
+    const wanted = globs.some((glob) => Glob.match(glob, path)) ? "deny" : "allow"
+    const action = { ...Action.file("read", path), forms: [path] }
+    assert.strictEqual(judge({ it: rule("deny", { paths: [text] }) }, [action], "read_file"), wanted, `${text} ${path}`)
+  }
+)
