@@ -251,3 +251,17 @@ it.prop(
     assert.strictEqual(judge({ it: rule("deny", { paths: [text] }) }, [action], "read_file"), wanted, `${text} ${path}`)
   }
 )
+
+it("a rule over paths may be written with parts that say nothing", () => {
+  const cases = [
+    ["./a/**", "a/b"],
+    ["a/./b", "a/b"],
+    ["a//b/*", "a/b/c"],
+    ["/a/**", "/a"],
+    ["/**", "/a/b"]
+  ] as const
+  for (const [pattern, path] of cases) {
+    const action = { ...Action.file("read", path), forms: [path] }
+    assert.strictEqual(judge({ it: rule("deny", { paths: [pattern] }) }, [action], "read_file"), "deny", pattern)
+  }
+})
