@@ -92,12 +92,119 @@ const tracesOf = (secret: string): ReadonlyArray<string> => {
   ]
 }
 
-const assertNone = (what: string, text: string) => {
-  for (const [name, secret] of Object.entries(canaries)) {
-    for (const trace of tracesOf(secret)) {
-      const at = text.indexOf(trace)
-      assert.strictEqual(at, -1, `${what} tells ${name}: …${text.slice(Math.max(0, at - 40), at + 40)}…`)
-    }
+const leaksIn = (what: string, text: string): ReadonlyArray<string> =>
+  Object.entries(canaries).flatMap(([name, secret]) => {
+    const at = Math.max(...tracesOf(secret).map((trace) => text.indexOf(trace)))
+    return at === -1 ? [] : [`${what} tells ${name}: …${text.slice(Math.max(0, at - 40), at + 40)}…`]
+  })
+
+interface Mutation {
+  /** The end of a module's path. */
+  readonly file: string
+  /** What stands there once, and what it becomes. */
+  readonly from: string
+  readonly to: string
+}
+
+const mutationOf = (mutation: Mutation | undefined): Readonly<Record<string, string>> =>
+  mutation === undefined
+    ? {}
+    : {
+        NODE_OPTIONS: `--import ${new URL("fixtures/Mutation.ts", import.meta.url).href}`,
+        CANARY_MUTATION: JSON.stringify(mutation)
+      }
+
+/** One session of a daemon, and everything that came out of it. */
+const session = Effect.fnUntraced(function* (mutation?: Mutation) {
+  const files = yield* FileSystem.FileSystem
+  const elsewhere = yield* NetworkZoo.says(NetworkZoo.response(200, {}, "elsewhere"))
+  const elsewhereUrl = elsewhere.url("/landed").replace("127.0.0.1", "localhost")
+  const host = yield* NetworkZoo.keep(({ head, path, socket }) => {
+    if (path === "/away") return void socket.end(NetworkZoo.response(302, { location: elsewhereUrl }))
+    const base64 = Buffer.from(head).toString("base64")
+    socket.end(NetworkZoo.response(401, { "x-echo": canaries.door }, `you sent:\n${head}\n${base64}`))
+  })
+  const collected: Array<string> = []
+  const collector = yield* NetworkZoo.keep(({ head, rest, socket }) => {
+    collected.push(rest)
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    let left = length - rest.length
+    const answer = () => socket.end(NetworkZoo.response(200, { "content-type": "application/json" }, "{}"))
+    if (left <= 0) return void answer()
+    socket.on("data", (piece) => {
+      collected.push(piece.toString("latin1"))
+      left -= piece.length
+      if (left <= 0) answer()
+    })
+  })
+  const key = canaries.provider
+  const provider = yield* FakeOpenAi.make([
+    calls("http_request", { url: host.url("/echo"), secrets: ["door"] }),
+    calls("http_request", { url: host.url("/away"), secrets: ["door"] }),
+    calls("http_request", { url: elsewhereUrl, secrets: ["door"] }),
+    calls("bash", { command: telling, secrets: ["door"] }),
+    calls("bash", { command: 'for i in $(seq 300); do echo "$i $DOOR_KEY"; done', secrets: ["door"] }),
+    calls("bash", { command: "env; exit 3" }),
+    calls("bash", { command: "true", secrets: ["another"] }),
+    calls("list_secrets", {}),
+    // A provider that tells the key that it was sent.
+    FakeOpenAi.json({ error: { message: `Odd key ${key} and ${Buffer.from(key).toString("base64")}` } }, 500),
+    FakeOpenAi.stream(
+      FakeOpenAi.delta({ role: "assistant", content: `Done with ${key.slice(0, 11)}` }),
+      FakeOpenAi.delta({ content: `${key.slice(11)}, and ` }),
+      FakeOpenAi.delta({ content: encodeURIComponent(canaries.door) }),
+      FakeOpenAi.delta({}, "stop"),
+      FakeOpenAi.done
+    )
+  ])
+  const at = yield* Program.place
+  const vault = Object.entries(canaries).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+  yield* VaultFile.write(join(at.home, "secrets.vault.yml"), Redacted.make(password), vault.join(""))
+  const daemon = yield* Program.daemon(
+    at,
+    settings({ provider: provider.baseUrl, host: new URL(host.url()).host, collector: collector.url() }),
+    { TROUPE_VAULT_PASSWORD: password, ...mutationOf(mutation) }
+  )
+  const chat = yield* Program.run(at, ["chat", "--once", "use the door", "--json"])
+  const history = yield* Program.run(at, ["history", "console:main", "--json"])
+  const shown = yield* Program.run(at, ["tools", "--all"])
+  daemon.process.kill("SIGTERM")
+  const { stderr, stdout } = yield* daemon.ended
+  const names = yield* files.readDirectory(at.data, { recursive: true })
+  const written: Array<readonly [name: string, content: string]> = []
+  for (const name of names) {
+    const path = join(at.data, name)
+    if ((yield* files.stat(path)).type !== "File") continue
+    written.push([name, Buffer.from(yield* files.readFile(path)).toString("latin1")])
+  }
+  const client = `${chat.stdout}${chat.stderr}${history.stdout}${history.stderr}${shown.stdout}`
+  const leaks = [
+    ...elsewhere.visits.flatMap(({ head }) => leaksIn("another host", head)),
+    ...provider.received.flatMap(({ body }) => leaksIn("a prompt", JSON.stringify(body))),
+    ...leaksIn("what the collector gets", collected.join("")),
+    ...leaksIn("the terminal", `${stdout}${stderr}`),
+    ...leaksIn("a client", client),
+    ...written.flatMap(([name, content]) => leaksIn(name, content))
+  ]
+  return { collected, collector, elsewhere, history, host, leaks, names, provider }
+})
+
+/** Each without one of the places that mask. Results of tools pass two, so that one alone is not missed. */
+const mutations: Readonly<Record<string, Mutation>> = {
+  "outputs of programs on their way to a file": {
+    file: "layers/process/HostProcess.ts",
+    from: "mask: secrets.bytes,",
+    to: ""
+  },
+  "hexadecimal and base64": {
+    file: "src/secret/Forms.ts",
+    from: "longEnough(values.flatMap(encoded))",
+    to: "new Set()"
+  },
+  "forms for URLs and JSON": {
+    file: "src/secret/Forms.ts",
+    from: "[value, ...written(value)]",
+    to: "[value]"
   }
 }
 
@@ -106,61 +213,7 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "F057 canaries"),
     "F057 secrets of the vault reach the host and the program they are for, and nothing else",
     () =>
       Effect.gen(function* () {
-        const files = yield* FileSystem.FileSystem
-        const elsewhere = yield* NetworkZoo.says(NetworkZoo.response(200, {}, "elsewhere"))
-        const elsewhereUrl = elsewhere.url("/landed").replace("127.0.0.1", "localhost")
-        const host = yield* NetworkZoo.keep(({ head, path, socket }) => {
-          if (path === "/away") return void socket.end(NetworkZoo.response(302, { location: elsewhereUrl }))
-          const base64 = Buffer.from(head).toString("base64")
-          socket.end(NetworkZoo.response(401, { "x-echo": canaries.door }, `you sent:\n${head}\n${base64}`))
-        })
-        const collected: Array<string> = []
-        const collector = yield* NetworkZoo.keep(({ head, rest, socket }) => {
-          collected.push(rest)
-          const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
-          let left = length - rest.length
-          const answer = () => socket.end(NetworkZoo.response(200, { "content-type": "application/json" }, "{}"))
-          if (left <= 0) return void answer()
-          socket.on("data", (piece) => {
-            collected.push(piece.toString("latin1"))
-            left -= piece.length
-            if (left <= 0) answer()
-          })
-        })
-        const key = canaries.provider
-        const provider = yield* FakeOpenAi.make([
-          calls("http_request", { url: host.url("/echo"), secrets: ["door"] }),
-          calls("http_request", { url: host.url("/away"), secrets: ["door"] }),
-          calls("http_request", { url: elsewhereUrl, secrets: ["door"] }),
-          calls("bash", { command: telling, secrets: ["door"] }),
-          calls("bash", { command: 'for i in $(seq 300); do echo "$i $DOOR_KEY"; done', secrets: ["door"] }),
-          calls("bash", { command: "env; exit 3" }),
-          calls("bash", { command: "true", secrets: ["another"] }),
-          calls("list_secrets", {}),
-          // A provider that tells the key that it was sent.
-          FakeOpenAi.json({ error: { message: `Odd key ${key} and ${Buffer.from(key).toString("base64")}` } }, 500),
-          FakeOpenAi.stream(
-            FakeOpenAi.delta({ role: "assistant", content: `Done with ${key.slice(0, 11)}` }),
-            FakeOpenAi.delta({ content: `${key.slice(11)}, and ` }),
-            FakeOpenAi.delta({ content: encodeURIComponent(canaries.door) }),
-            FakeOpenAi.delta({}, "stop"),
-            FakeOpenAi.done
-          )
-        ])
-        const at = yield* Program.place
-        const vault = Object.entries(canaries).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
-        yield* VaultFile.write(join(at.home, "secrets.vault.yml"), Redacted.make(password), vault.join(""))
-        const daemon = yield* Program.daemon(
-          at,
-          settings({ provider: provider.baseUrl, host: new URL(host.url()).host, collector: collector.url() }),
-          { TROUPE_VAULT_PASSWORD: password }
-        )
-        const chat = yield* Program.run(at, ["chat", "--once", "use the door", "--json"])
-        const history = yield* Program.run(at, ["history", "console:main", "--json"])
-        const shown = yield* Program.run(at, ["tools", "--all"])
-        daemon.process.kill("SIGTERM")
-        const { stderr, stdout } = yield* daemon.ended
-
+        const { collected, collector, elsewhere, history, host, leaks, names, provider } = yield* session()
         // They were there: a search that finds nothing where there was nothing proves nothing.
         assert.include(host.visits[0]?.head ?? "", `authorization: Bearer ${canaries.door}`)
         assert.strictEqual(provider.received[0]?.headers.authorization, `Bearer ${canaries.provider}`)
@@ -172,23 +225,25 @@ describe.skipIf(Needs.linux.missing)(Needs.titled(Needs.linux, "F057 canaries"),
         }
         assert.isAbove(collected.length, 0)
         assert.lengthOf(provider.received, 10)
+        assert.isTrue(names.some((name) => name.endsWith("troupe.log")))
+        assert.isTrue(names.some((name) => name.includes("bash_output")))
 
         // Another host gets none, whether it is asked for or a redirection leads there.
         assert.lengthOf(elsewhere.visits, 1)
-        for (const { head } of elsewhere.visits) assertNone("another host", head)
-        for (const { body } of provider.received) assertNone("a prompt", JSON.stringify(body))
-        assertNone("what the collector gets", collected.join(""))
-        assertNone("the terminal", `${stdout}${stderr}`)
-        assertNone("a client", `${chat.stdout}${chat.stderr}${history.stdout}${history.stderr}${shown.stdout}`)
-        const names = yield* files.readDirectory(at.data, { recursive: true })
-        assert.isTrue(names.some((name) => name.endsWith("troupe.log")))
-        assert.isTrue(names.some((name) => name.includes("bash_output")))
-        for (const name of names) {
-          const path = join(at.data, name)
-          if ((yield* files.stat(path)).type !== "File") continue
-          assertNone(name, Buffer.from(yield* files.readFile(path)).toString("latin1"))
-        }
+        assert.deepStrictEqual(leaks, [])
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     180_000
   )
+
+  for (const [what, mutation] of Object.entries(mutations)) {
+    it.live(
+      `the same session tells secrets once ${what} are not masked`,
+      () =>
+        Effect.map(session(mutation), ({ leaks }) => assert.isNotEmpty(leaks)).pipe(
+          Effect.scoped,
+          Effect.provide(NodeServices.layer)
+        ),
+      180_000
+    )
+  }
 })
