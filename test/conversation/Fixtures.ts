@@ -106,7 +106,11 @@ export const recordEvents = Effect.gen(function* () {
 
 /** Lets time pass for as long as the effect takes. */
 export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>, step: Duration.Input = "100 millis") =>
-  Effect.raceFirst(effect, Effect.forever(TestClock.adjust(step)))
+  // What waits for the disk gets a moment as well: it must not take a thousand times as long by one clock as by the other.
+  Effect.raceFirst(
+    effect,
+    Effect.forever(Effect.andThen(TestClock.adjust(step), TestClock.withLive(Effect.sleep("1 millis"))))
+  )
 
 /**
  * A journal with something before and after each of its operations on turns, which are the points that a crash or a stop can
