@@ -28,7 +28,8 @@ describe("a failure's signature", () => {
   it.prop("does not depend on the order of keys", { value: Schema.Record(Schema.String, Schema.Json) }, ({ value }) => {
     const reversed = Object.fromEntries(Object.entries(value).toReversed())
     assert.strictEqual(FailureSignature.canonical(reversed), FailureSignature.canonical(value))
-    if (Object.hasOwn(value, "__proto__")) return
+    // The comparison cannot tell a key of this name from a prototype.
+    if (JSON.stringify(value).includes("__proto__")) return
     assert.deepStrictEqual(JSON.parse(FailureSignature.canonical(value)), JSON.parse(JSON.stringify(value)))
   })
 })
