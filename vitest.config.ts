@@ -6,6 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["troupe-source"], externalConditions: ["troupe-source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    // As many files at once as there are processors: most of them wait for processes, files and the clock of somebody else.
+    maxWorkers: "100%",
     testTimeout: 30_000,
     hookTimeout: 60_000
   }
