@@ -8,7 +8,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // As many files at once as there are processors: most of them wait for processes, files and the clock of somebody else.
     maxWorkers: "100%",
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    testTimeout: 60_000,
+    hookTimeout: 120_000
   }
 })

@@ -79,7 +79,7 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.ended
         assert.isFalse(yield* files.exists(join(at.data, "endpoint.json")))
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    90_000
+    180_000
   )
 
   it.live(
@@ -115,7 +115,7 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.press("C-d")
         yield* terminal.ended
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -137,7 +137,7 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.press("C-u", "C-d")
         yield* terminal.ended
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -170,7 +170,7 @@ describe.skipIf(Needs.tmux.missing)(Needs.titled(Needs.tmux, "chat in a terminal
         yield* terminal.press("C-d")
         yield* terminal.ended
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    90_000
+    180_000
   )
 })
 

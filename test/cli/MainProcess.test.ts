@@ -25,7 +25,7 @@ describe("the end of the process", () => {
         assert.include(result.stdout, "ending")
         assert.include(result.stderr, "The end took too long and was cut off")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    30_000
+    60_000
   )
 
   it.live(
@@ -39,7 +39,7 @@ describe("the end of the process", () => {
         const result = yield* running.ended
         assert.strictEqual(result.code, 130, result.stderr)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    30_000
+    60_000
   )
 
   it.live(
@@ -55,7 +55,7 @@ describe("the end of the process", () => {
         assert.strictEqual(result.code, 130, result.stderr)
         assert.include(result.stdout, "ending")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    30_000
+    60_000
   )
 
   it.live(
@@ -73,6 +73,6 @@ describe("the end of the process", () => {
           for (const name of ["endpoint.json", "troupe.db-wal"]) assert.notInclude(left, name, signal)
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 })

@@ -43,7 +43,7 @@ describe("troupe policy", () => {
         const asks = yield* policy("explain", "wait", '{"milliseconds":5}')
         assert.include(asks.stdout, "[tools.approval].require_approval")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -57,7 +57,7 @@ describe("troupe policy", () => {
         assert.deepStrictEqual([refused.code, refused.stderr.includes("cmd")], [2, true])
         assert.strictEqual((yield* policy("explain", "bash", `{"`)).code, 2)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -71,6 +71,6 @@ describe("troupe policy", () => {
         assert.include(stdout, "policy.rules.misspelt.tools[0] matches no built-in tool; did you mean bash?")
         assert.include(stdout, "Without a rule: allow.")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 })

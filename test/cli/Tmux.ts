@@ -65,7 +65,7 @@ export const start = Effect.fnUntraced(function* (
     shows: (text) =>
       Effect.repeat(screen(), { until: (shown) => shown.includes(text), schedule: often }).pipe(
         Effect.timeoutOrElse({
-          duration: "20 seconds",
+          duration: "60 seconds",
           orElse: () =>
             Effect.flatMap(screen(), (shown) =>
               Effect.die(new Error(`never shown: ${text}\n--- the screen:\n${shown}`))

@@ -418,7 +418,7 @@ describe("while a history is summarised", () => {
         assert.include(points, "summary")
         assert.isAbove(points.length, 15)
       }),
-    60_000
+    120_000
   )
 })
 

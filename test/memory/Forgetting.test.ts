@@ -76,7 +76,7 @@ describe("what is forgotten", () => {
         assert.deepStrictEqual(checked.problems, [])
         assert.strictEqual(checked.tables["note_tombstones"], 120)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.effect("what a note said before it was changed is gone at once", () =>

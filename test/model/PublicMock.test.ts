@@ -173,7 +173,7 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
           ["UserMessage", "TurnStarted", "AssistantMessage", "ToolResult", "AssistantMessage", "TurnEnded"]
         )
       }),
-    60_000
+    120_000
   )
 
   it.effect(
@@ -187,7 +187,7 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
         assert.deepStrictEqual(requests[1]?.body, requests[0]?.body)
         assert.include(result?.text, `"result":"84"`)
       }),
-    60_000
+    120_000
   )
 
   it.effect(
@@ -203,7 +203,7 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
         assert.match(result.stderr, /The turn failed: .*mock.*key/)
         assert.notInclude(result.stderr, "some-other-key")
       }),
-    60_000
+    120_000
   )
 
   it.effect(
@@ -240,7 +240,7 @@ layer(world, { excludeTestServices: true, timeout: 60_000 })("a public mock serv
         assert.include(JSON.stringify(call), `"id":"${String(output?.["tool_call_id"])}"`)
         assert.deepInclude(output, { role: "tool", content: made?.text })
       }),
-    60_000
+    120_000
   )
 
   it.effect("a whole answer, for a caller that does not stream", () =>

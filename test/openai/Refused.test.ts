@@ -188,7 +188,7 @@ describe("what is refused", () => {
           "nested too deeply. Expected at most 64"
         )
       }).pipe(Effect.provide(counting)),
-    60_000
+    120_000
   )
 
   it.live("is refused by its size and its users as the fields say", () =>

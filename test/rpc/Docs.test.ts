@@ -120,6 +120,6 @@ describe("docs/rpc.md", () => {
         const health = yield* RawHttp.send(url, { path: "/health" })
         assert.include(page, health.body)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 })

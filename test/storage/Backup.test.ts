@@ -166,7 +166,7 @@ describe("a backup that is killed", () => {
       const names = (yield* files.readDirectory(at.root)).filter((name) => !name.startsWith("backup.partial-"))
       assert.deepStrictEqual(names.toSorted(), ["backup", "data"])
     }),
-    60_000
+    120_000
   )
 
   test(

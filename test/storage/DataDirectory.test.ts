@@ -220,7 +220,7 @@ describe("the lock", () => {
         const error = yield* Effect.flip(open(DataDirectoryLive.layerLocked, `${path}/data`))
         assert.include(error.message, `process ${other.pid} (since 2`)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   const folder = Effect.fnUntraced(function* (name: string) {
@@ -251,7 +251,7 @@ describe("the lock", () => {
         assert.include(yield* files.readDirectory(`${path}/data`), "lock.json", "the name of the dead is still there")
         yield* locked
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -278,6 +278,6 @@ describe("the lock", () => {
           assert.strictEqual(refused.length, 7, lines.join(", "))
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 })

@@ -147,5 +147,5 @@ it.live(
       assert.strictEqual(refused.stdout, "")
       assert.include(refused.stderr, "undo_days")
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-  60_000
+  120_000
 )

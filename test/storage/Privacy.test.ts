@@ -44,7 +44,7 @@ describe("in a data directory that others can look into", () => {
       assert.includeMembers(names, ["troupe.db", "troupe.db-wal", "troupe.db-shm", "lock.db", "lock.json", "token"])
       assert.deepStrictEqual(yield* openToOthers(at.data), [])
     }),
-    60_000
+    120_000
   )
 
   test(

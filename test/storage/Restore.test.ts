@@ -243,7 +243,7 @@ describe("a restore that is killed", () => {
       yield* restore(at)
       assert.deepStrictEqual(yield* litter(at.directory.path), [])
     }),
-    60_000
+    120_000
   )
 
   test(

@@ -77,7 +77,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         yield* Effect.repeat(health, { until: ([status]) => status === 200, schedule: Schedule.spaced("100 millis") })
         assert.strictEqual((yield* say("hello")).code, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -104,7 +104,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         assert.strictEqual(refused.code, 1)
         assert.include(refused.stderr, "the file system is read-only")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   it.live(
@@ -127,7 +127,7 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
           assert.include(refused.stderr, "Copy the data directory to a place that can be written")
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 
   /** What says that the store cannot be used, and nothing of how the program asked for it. */
@@ -200,6 +200,6 @@ describe.skipIf(SmallDisk.need.missing)(Needs.titled(SmallDisk.need, "a small di
         assert.match(refused.stderr, /^troupe: \/\S+\/saved\S*: the disk is full/)
         assert.notInclude(refused.stderr, "FileSystem.")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    120_000
   )
 })

@@ -102,7 +102,7 @@ describe("the compiler", () => {
     assert.strictEqual(dirname(join(here, "x")), here)
     assert.isAtLeast(variants.length, 20)
     errors = compile([...variants, ...harmless, ...elsewhere])
-  }, 60_000)
+  }, 120_000)
 
   it("would notice a rule that is not kept, and an error elsewhere", () => {
     assert.deepStrictEqual(verdicts(harmless), ["accepted", "sound"])
