@@ -188,7 +188,7 @@ const ofProgram = (outcome: Skills.Outcome): string => {
   const body = output === "" && ended === "" ? "It said nothing." : shown(output)
   return [body, ended, more].filter((line) => line !== "").join("\n")
 }
-const running = /^(?:run|execute)(?: the)?(?: command)? (?:(`[^`]+`)|((?!`).+))$/is
+const running = /^(?:run|execute)(?: the)?(?: command)?:? (?:(`[^`]+`)|((?!`).+))$/is
 
 const python: Skills.Skill = {
   name: "run Python",

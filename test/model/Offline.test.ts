@@ -125,6 +125,8 @@ const understood: ReadonlyArray<readonly [text: string, tool: string, params: un
   ["send me a GIF of a Happy cat", "send_gif", { query: "a Happy cat" }],
   ["run ls -l /tmp", "bash", { command: "ls -l /tmp" }],
   ["execute the command pwd", "bash", { command: "pwd" }],
+  ["run the command: echo hello", "bash", { command: "echo hello" }],
+  ["run: ls", "bash", { command: "ls" }],
   ["fetch http://127.0.0.1:8080/A?b=C&d=1,2", "http_request", { url: "http://127.0.0.1:8080/A?b=C&d=1,2" }],
   ["open https://example.org/a.html.", "http_request", { url: "https://example.org/a.html" }]
 ]
