@@ -8,12 +8,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Semaphore from "effect/Semaphore"
 import { FileError } from "../../src/file/FileError.ts"
+import type * as Workspace from "../../src/file/Workspace.ts"
 import * as Directories from "../storage/Directories.ts"
 
 export interface Quota {
   /** Bytes that may still come, where as many as `wanted` would be welcome. Never more than there is room for. */
   readonly room: (wanted: number) => Effect.Effect<number>
-  /** Something of this size came, or went if it is negative. */
+  /** The bytes that a file at the path counts for: none where it has a limit of its own, or lies elsewhere. */
+  readonly countOf: (place: Workspace.Place, bytes: number) => number
+  /** So much more counts, or less if it is negative. */
   readonly changed: (bytes: number) => Effect.Effect<void>
   /** Something went, and it is not known how much. */
   readonly removed: Effect.Effect<void>
@@ -29,38 +32,42 @@ export interface Options {
   readonly counts: (name: string) => boolean
 }
 
-/** How long a count is believed once there is too little room by it. */
+/** How long a count is believed once there is too little room by it, and how long at all: others write there as well. */
 const believedMillis = 10_000
+const staleMillis = 60 * 60_000
 
 export const make = Effect.fnUntraced(function* ({ counts, most, root }: Options) {
   const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const one = yield* Semaphore.make(1)
   let used = 0
-  /** When it was counted; never, before the first time and after something went. */
+  /** When it was counted, and when something went since then that nobody measured. */
   let countedAt = Number.NEGATIVE_INFINITY
-  let isKnown = false
+  let isLess = false
 
   const count = Effect.gen(function* () {
+    // Where the folder cannot be read there is nothing of it, or the write fails and says so.
     const found = yield* Effect.orElseSucceed(Directories.filesBelow(root), () => [])
     used = found.reduce((sum, { bytes, name }) => (counts(name) ? sum + bytes : sum), 0)
     countedAt = yield* Clock.currentTimeMillis
-    isKnown = true
+    isLess = false
   }).pipe(Effect.provideContext(services))
 
   const room = Effect.fnUntraced(function* (wanted: number) {
-    const isOld = (yield* Clock.currentTimeMillis) - countedAt > believedMillis
-    if (!isKnown || (most - used < wanted && isOld)) yield* count
+    const age = (yield* Clock.currentTimeMillis) - countedAt
+    const isShort = most - used < wanted
+    if (age > staleMillis || (isShort && (isLess || age > believedMillis))) yield* count
     return Math.max(0, most - used)
   }, one.withPermit)
 
   const quota: Quota = {
     room,
+    countOf: ({ relative }, bytes) => (relative !== null && counts(relative) ? bytes : 0),
     changed: (bytes) =>
       Effect.sync(() => {
         used += bytes
       }),
     removed: Effect.sync(() => {
-      countedAt = Number.NEGATIVE_INFINITY
+      isLess = true
     }),
     refusal: (path) =>
       new FileError({

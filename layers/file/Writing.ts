@@ -69,11 +69,13 @@ export const make = (options: Options): Workspace.Writing<never> => {
     if (target.stats !== undefined) yield* fileOnly(target)
     const isNew = target.stats === undefined
     const mode = root.ownerOnly || !isNew ? 0o600 : 0o666
-    const room = quota === undefined ? wanted.most : (yield* quota.room(wanted.most)) + sizeOf(target)
+    // What lies outside is no managed file.
+    const limit = target.place.relative === null ? undefined : quota
+    const room = limit === undefined ? wanted.most : (yield* limit.room(wanted.most)) + sizeOf(target)
     const most = Math.min(wanted.most, room)
     const aside = yield* Aside.write({ asked: path, folder: target.folder, mode, most }, content).pipe(
       Effect.mapError((error) =>
-        quota !== undefined && most < wanted.most && isTooLarge(error) ? quota.refusal(path) : error
+        limit !== undefined && most < wanted.most && isTooLarge(error) ? limit.refusal(path) : error
       )
     )
     if (!root.ownerOnly || target.place.relative === null) yield* options.leftovers(target.place, aside)
@@ -81,7 +83,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
       Effect.gen(function* () {
         const spot = yield* Walk.lookAgain(target)
         const added = aside.bytes - sizeOf(spot)
-        if (quota !== undefined && added > 0 && added > (yield* quota.room(added))) return yield* quota.refusal(path)
+        if (limit !== undefined && added > 0 && added > (yield* limit.room(added))) return yield* limit.refusal(path)
         const written = { place: spot.place, bytes: aside.bytes, sha256: aside.sha256 }
         const isMode = wanted.mode === undefined || spot.stats === undefined || modeOf(spot.stats) === wanted.mode
         if (isMode && (yield* holdsAlready(root, spot, aside))) return { ...written, change: "unchanged" as const }
@@ -95,7 +97,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
           commit: about(path)(put(aside, spot.name)),
           after: stateNow(root, spot)
         })
-        yield* options.quota?.changed(added) ?? Effect.void
+        yield* options.quota?.changed(options.quota.countOf(spot.place, added)) ?? Effect.void
         return { ...written, change: spot.stats === undefined ? ("created" as const) : ("replaced" as const) }
       })
     )
@@ -127,6 +129,10 @@ export const make = (options: Options): Workspace.Writing<never> => {
         if (to.place.absolute === from.place.absolute) return { ...moved, replaced: false }
         const isOtherCase = yield* about(destination)(isSameName(from, to))
         if (!isOtherCase) yield* mayReplace(to, overwrite)
+        const added = isOtherCase ? 0 : countedByMoving(options.quota, from, to)
+        if (quota !== undefined && added > 0 && added > (yield* quota.room(added))) {
+          return yield* quota.refusal(destination)
+        }
         const commit =
           to.stats === undefined ? placeAt(root, from, to) : about(destination)(renameTo(from, to, isOtherCase))
         yield* Changes.make(options, {
@@ -135,6 +141,7 @@ export const make = (options: Options): Workspace.Writing<never> => {
           commit: Effect.andThen(commit, Effect.andThen(Aside.flushFolder(from.folder), Aside.flushFolder(to.folder))),
           after: Effect.map(stateNow(root, to), ([state]) => [FileChanges.absent, state ?? FileChanges.absent])
         })
+        yield* options.quota?.changed(added) ?? Effect.void
         return { ...moved, replaced: to.stats !== undefined && !isOtherCase }
       })
     )
@@ -157,6 +164,10 @@ export const make = (options: Options): Workspace.Writing<never> => {
 
 /** Bytes of the file that is at a spot. */
 const sizeOf = ({ stats }: Walk.Named): number => (stats?.isFile() === true ? stats.size : 0)
+
+/** What counts more once a file is in another place, and what it replaces there is gone. */
+const countedByMoving = (quota: Quota.Quota | undefined, from: Walk.Named, to: Walk.Named): number =>
+  quota === undefined ? 0 : quota.countOf(to.place, sizeOf(from) - sizeOf(to)) - quota.countOf(from.place, sizeOf(from))
 
 const isTooLarge = (error: unknown): boolean => error instanceof FileError && error.reason === "too_large"
 

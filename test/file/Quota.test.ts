@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import { dirname, join } from "node:path"
 import * as WorkspaceLive from "../../layers/file/Workspace.ts"
 import { Settings } from "../../src/config/Settings.ts"
@@ -105,6 +106,39 @@ it.live("what the runtime writes for a while has a limit of its own, and what a 
       assert.strictEqual((yield* Effect.flip(write("b", bytes(1), over))).reason, "no_space")
       const runtime = (yield* Workspace.Workspace).writingAs({ _tag: "Runtime", purpose: "spill" })
       yield* runtime.write("tool_output/tmp/tool-bash-0123456789abcdeg.txt", bytes(500), over)
+    })
+  )
+)
+
+it.live("temporary files take no room from agents, and count from when they are moved to stay", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const runtime = (yield* Workspace.Workspace).writingAs({ _tag: "Runtime", purpose: "spill" })
+      const { move, write } = yield* agent
+      yield* write("a", bytes(10), over)
+      const spilled = "tool_output/tmp/tool-bash-0123456789abcdef.txt"
+      yield* runtime.write(spilled, bytes(80), over)
+      yield* write("b", bytes(20), over)
+      const refused = yield* Effect.flip(move(spilled, "kept", { overwrite: false }))
+      assert.strictEqual(refused.reason, "no_space")
+      const files = yield* FileSystem.FileSystem
+      assert.isTrue(yield* files.exists(join(folder, spilled)))
+      yield* move("b", "c", { overwrite: false })
+      yield* write("d", bytes(70), over)
+      assert.strictEqual((yield* Effect.flip(write("e", bytes(1), over))).reason, "no_space")
+    })
+  )
+)
+
+it.effect("what others write into the folder is counted in time", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const { write } = yield* agent
+      yield* write("a", bytes(10), over)
+      const files = yield* FileSystem.FileSystem
+      yield* files.writeFile(join(folder, "theirs"), bytes(85))
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual((yield* Effect.flip(write("b", bytes(10), over))).reason, "no_space")
     })
   )
 )
