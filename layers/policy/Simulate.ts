@@ -12,13 +12,12 @@ import { Policy } from "../../src/policy/Policy.ts"
 import type * as Rules from "../../src/policy/Rules.ts"
 import * as Taint from "../../src/policy/Taint.ts"
 import type * as Entry from "../../src/thread/Entry.ts"
-import type * as Threads from "../../src/thread/Threads.ts"
+import * as Threads from "../../src/thread/Threads.ts"
 import * as Arguments from "../../src/tool/Arguments.ts"
 import * as Display from "../../src/tool/Display.ts"
 import type * as Tool from "../../src/tool/Tool.ts"
 import * as ToolName from "../../src/tool/ToolName.ts"
 import { catalogue } from "../../src/tools/Catalogue.ts"
-import { partsOfKey } from "../../src/thread/Threads.ts"
 
 /** Calls of one tool that one rule would decide in another way than it was decided. */
 export interface Change {
@@ -63,7 +62,7 @@ export const make = (since: number) =>
 
     /** Reads one thread from its beginning: what it had read before matters for what it was allowed. */
     const thread = (key: Threads.ThreadKey, agent: string) => {
-      const caller = { agent, channel: partsOfKey(key).channel, thread: key }
+      const caller = { agent, channel: Threads.partsOfKey(key).channel, thread: key }
       /** Calls of the last response that have no result yet. */
       let open = new Map<Ids.CallId, Entry.ToolCallRequest>()
       let tainted = false

@@ -42,7 +42,9 @@ export const make = Effect.gen(function* () {
   /** A file with the rules, gone when the scope ends; undefined where there are none. */
   const kept = (ignoreFiles: ReadonlyArray<IgnoreRules.File>): Made<string | undefined> =>
     Effect.gen(function* () {
-      const rules = IgnoreRules.merged(ignoreFiles).join("\n").slice(0, mostRules)
+      const all = IgnoreRules.merged(ignoreFiles).join("\n")
+      // Half a rule would be another one.
+      const rules = all.length <= mostRules ? all : all.slice(0, all.lastIndexOf("\n", mostRules))
       if (rules === "") return undefined
       yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const path = yield* files.makeTempFileScoped({ directory: folder })

@@ -9,7 +9,7 @@ import type { SettingsValue } from "./Settings.ts"
 /** Settings of which only the keys below are the installation's; the rest are defaults. */
 export type DiskSettings = Pick<SettingsValue, "storage" | "retention" | "logging" | "tools">
 
-const sections: ReadonlyArray<Path> = [
+const keys: ReadonlyArray<Path> = [
   ["retention"],
   ["storage", "wal_max_bytes"],
   ["logging", "file"],
@@ -27,7 +27,7 @@ const sections: ReadonlyArray<Path> = [
 
 /** The part of a document that this is about. */
 export const part = (document: unknown): unknown =>
-  sections.reduce<unknown>((kept, path) => {
+  keys.reduce<unknown>((kept, path) => {
     const value = Document.get(document, path)
     return value === undefined ? kept : placed(kept, path, value)
   }, {})
