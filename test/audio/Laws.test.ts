@@ -1,6 +1,5 @@
 /** The laws of transcribers, over each engine with what is real of it on this machine, and over the layer for tests. */
 import * as fs from "node:fs"
-import { createRequire } from "node:module"
 import * as os from "node:os"
 import * as path from "node:path"
 import * as Effect from "effect/Effect"
@@ -10,8 +9,8 @@ import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as ScriptedTranscriber from "../../src/testing/ScriptedTranscriber.ts"
 import * as Laws from "../laws/Transcribers.ts"
-import type * as Needs from "../rigs/Needs.ts"
 import * as SpeechServer from "./SpeechServer.ts"
+import { library } from "./LocalLibrary.ts"
 import * as Surroundings from "./Surroundings.ts"
 import * as TinyModel from "./TinyModel.ts"
 
@@ -53,16 +52,6 @@ Laws.laws("a server of OpenAI's protocol", {
   working: server("api_url", () => ({ body: SpeechServer.openaiReply("Good morning.") })),
   slow: server("api_url", undefined)
 })
-
-const canLoad = (): boolean => {
-  try {
-    createRequire(import.meta.url).resolve(`@fugood/node-whisper-${process.platform}-${process.arch}`)
-    return true
-  } catch {
-    return false
-  }
-}
-const library: Needs.Need = { missing: !canLoad(), reason: "there is no library for this machine" }
 
 /** Loading the model alone takes longer than a slow one may. */
 const local = Effect.map(

@@ -1,7 +1,6 @@
 /** The engine on this machine. The model has weights of chance (`TinyModel.ts`): what it says means nothing, how it comes about does. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fs from "node:fs"
-import { createRequire } from "node:module"
 import * as os from "node:os"
 import * as path from "node:path"
 import * as Duration from "effect/Duration"
@@ -13,21 +12,12 @@ import { Settings } from "../../src/config/Settings.ts"
 import type { SettingsInput } from "../../src/config/Settings.ts"
 import * as Needs from "../rigs/Needs.ts"
 import * as Speech from "./Speech.ts"
+import { library } from "./LocalLibrary.ts"
 import * as Surroundings from "./Surroundings.ts"
 import * as TinyModel from "./TinyModel.ts"
 
 type AudioSettings = NonNullable<NonNullable<SettingsInput["tools"]>["audio_transcription"]>
 
-const canLoad = (): boolean => {
-  try {
-    createRequire(import.meta.url).resolve(`@fugood/node-whisper-${process.platform}-${process.arch}`)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const library: Needs.Need = { missing: !canLoad(), reason: "there is no library for this machine" }
 const both: Needs.Need = library.missing ? library : Speech.ffmpeg
 
 /** A folder with a model that works, in either kind of numbers, and one that is damaged. */

@@ -57,18 +57,6 @@ otlp_interval_seconds = 1
 otlp_headers = { x-key = "\${secret:collector}" }
 `
 
-const calls = (name: string, parameters: object): FakeOpenAi.Reply =>
-  FakeOpenAi.stream(
-    FakeOpenAi.delta({
-      role: "assistant",
-      tool_calls: [
-        { index: 0, id: `call_${name}`, type: "function", function: { name, arguments: JSON.stringify(parameters) } }
-      ]
-    }),
-    FakeOpenAi.delta({}, "tool_calls"),
-    FakeOpenAi.done
-  )
-
 /** Says every form of the variable: as it is, in pieces, encoded, as an error, and so often that it goes to a file. */
 const telling = [
   'echo "length ${#DOOR_KEY}"',
@@ -139,14 +127,14 @@ const session = Effect.fnUntraced(function* (mutation?: Mutation) {
   })
   const key = canaries.provider
   const provider = yield* FakeOpenAi.make([
-    calls("http_request", { url: host.url("/echo"), secrets: ["door"] }),
-    calls("http_request", { url: host.url("/away"), secrets: ["door"] }),
-    calls("http_request", { url: elsewhereUrl, secrets: ["door"] }),
-    calls("bash", { command: telling, secrets: ["door"] }),
-    calls("bash", { command: 'for i in $(seq 300); do echo "$i $DOOR_KEY"; done', secrets: ["door"] }),
-    calls("bash", { command: "env; exit 3" }),
-    calls("bash", { command: "true", secrets: ["another"] }),
-    calls("list_secrets", {}),
+    FakeOpenAi.calls("http_request", { url: host.url("/echo"), secrets: ["door"] }),
+    FakeOpenAi.calls("http_request", { url: host.url("/away"), secrets: ["door"] }),
+    FakeOpenAi.calls("http_request", { url: elsewhereUrl, secrets: ["door"] }),
+    FakeOpenAi.calls("bash", { command: telling, secrets: ["door"] }),
+    FakeOpenAi.calls("bash", { command: 'for i in $(seq 300); do echo "$i $DOOR_KEY"; done', secrets: ["door"] }),
+    FakeOpenAi.calls("bash", { command: "env; exit 3" }),
+    FakeOpenAi.calls("bash", { command: "true", secrets: ["another"] }),
+    FakeOpenAi.calls("list_secrets", {}),
     // A provider that tells the key that it was sent.
     FakeOpenAi.json({ error: { message: `Odd key ${key} and ${Buffer.from(key).toString("base64")}` } }, 500),
     FakeOpenAi.stream(

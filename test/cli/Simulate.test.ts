@@ -7,18 +7,6 @@ import { join } from "node:path"
 import * as FakeOpenAi from "../model/FakeOpenAi.ts"
 import * as Program from "./Program.ts"
 
-const calls = (name: string, parameters: object): FakeOpenAi.Reply =>
-  FakeOpenAi.stream(
-    FakeOpenAi.delta({
-      role: "assistant",
-      tool_calls: [
-        { index: 0, id: "call_1", type: "function", function: { name, arguments: JSON.stringify(parameters) } }
-      ]
-    }),
-    FakeOpenAi.delta({}, "tool_calls"),
-    FakeOpenAi.done
-  )
-
 const says = FakeOpenAi.stream(
   FakeOpenAi.delta({ role: "assistant", content: "Done." }),
   FakeOpenAi.delta({}, "stop"),
@@ -47,11 +35,11 @@ describe("troupe policy simulate", () => {
         const files = yield* FileSystem.FileSystem
         const at = yield* Program.place
         const provider = yield* FakeOpenAi.make([
-          calls("bash", { command: "echo one" }),
-          calls("bash", { command: "echo two" }),
-          calls("bash", { command: "git push" }),
-          calls("current_datetime", {}),
-          calls("bash", { command: "curl --version" }),
+          FakeOpenAi.calls("bash", { command: "echo one" }),
+          FakeOpenAi.calls("bash", { command: "echo two" }),
+          FakeOpenAi.calls("bash", { command: "git push" }),
+          FakeOpenAi.calls("current_datetime", {}),
+          FakeOpenAi.calls("bash", { command: "curl --version" }),
           says
         ])
         yield* Program.daemon(at, settings(provider.baseUrl))

@@ -70,6 +70,19 @@ export const usage = (fields: object): Step => event({ id: "chatcmpl-1", choices
 /** A streamed answer. */
 export const stream = (...steps: ReadonlyArray<Step>): Reply => ({ steps })
 
+/** A response that calls one tool. */
+export const calls = (name: string, parameters: object): Reply =>
+  stream(
+    delta({
+      role: "assistant",
+      tool_calls: [
+        { index: 0, id: `call_${name}`, type: "function", function: { name, arguments: JSON.stringify(parameters) } }
+      ]
+    }),
+    delta({}, "tool_calls"),
+    done
+  )
+
 /** An answer in one piece. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Reply => ({
   status,
