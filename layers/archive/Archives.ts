@@ -1,6 +1,7 @@
 /** Archives, read in memory. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { constants } from "node:buffer"
 import { gunzip } from "node:zlib"
 import * as Archives from "../../src/archive/Archives.ts"
 import * as Judgement from "../../src/archive/Judgement.ts"
@@ -38,7 +39,8 @@ const kindOf = (bytes: Buffer): "zip" | "tar" | "gzip" | undefined => {
 /** A tar file has a block before each entry, more for a long name, and fills the last block of each. */
 const expanded = (bytes: Buffer, { maxBytes, maxEntries }: Archives.Limits) =>
   Effect.callback<Buffer, Archives.ArchiveError>((resume) => {
-    const maxOutputLength = maxBytes + (maxEntries + 10) * 4096
+    const wanted = maxBytes + (maxEntries + 10) * 4096
+    const maxOutputLength = wanted < 1 ? 1 : Math.min(wanted, constants.MAX_LENGTH)
     gunzip(bytes, { maxOutputLength }, (error, inside) => {
       if (error === null) return resume(Effect.succeed(inside))
       const isTooLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"

@@ -20,7 +20,13 @@ export const unpack = (archive: Buffer, limits: Limits): Effect.Effect<ReadonlyA
     tar.on("entry", (head, content, next) => {
       // Both end with the error, and one that nobody hears ends the process.
       content.on("error", damaged)
-      const refused = judgement.of({ name: head.name, kind: kindOf(head), size: head.size })
+      // `tar cf x.tar .` writes the folder itself, and its name before every other.
+      const name = head.name.replace(/^(?:\.\/)+/, "")
+      if (name === "" && head.name !== "" && kindOf(head) === "folder" && head.size === 0) {
+        content.resume()
+        return next()
+      }
+      const refused = judgement.of({ name, kind: kindOf(head), size: head.size })
       if (refused !== undefined) return refuse(refused)
       const pieces: Array<Uint8Array> = []
       content.on("data", (piece) => {
@@ -28,13 +34,16 @@ export const unpack = (archive: Buffer, limits: Limits): Effect.Effect<ReadonlyA
       })
       content.on("end", () => {
         if (kindOf(head) === "file") {
-          files.push({ path: head.name, bytes: Buffer.concat(pieces), executable: (head.mode & 0o100) !== 0 })
+          files.push({ path: name, bytes: Buffer.concat(pieces), executable: (head.mode & 0o100) !== 0 })
         }
         next()
       })
     })
     tar.on("error", damaged)
-    tar.on("finish", () => resume(Effect.succeed(files)))
+    tar.on("close", damaged)
+    // It ends with blocks of zeros: without them the rest of it is missing.
+    const isWhole = archive.subarray(-512).every((byte) => byte === 0)
+    tar.on("finish", () => (isWhole ? resume(Effect.succeed(files)) : damaged()))
     tar.end(archive)
     return Effect.sync(() => tar.destroy())
   })

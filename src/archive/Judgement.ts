@@ -45,12 +45,13 @@ export const begin = ({ maxBytes, maxEntries }: Limits): Judgement => {
   return {
     of: ({ kind, name, size }) => {
       count++
-      if (count > maxEntries) return refuse("too_many_entries", null, `has more than ${maxEntries} entries`)
+      if (!(count <= maxEntries)) return refuse("too_many_entries", null, `has more than ${maxEntries} entries`)
       const path = kind === "folder" ? name.replace(/\/$/, "") : name
       const problem = problemOf(path)
       if (problem !== undefined) return refuse("unsafe_name", name, problem)
       if (kind === "link") return refuse("link", name, "is a link, which may lead anywhere")
       if (kind === "special") return refuse("special_file", name, "is neither a file nor a folder")
+      if (kind === "folder" && size !== 0) return refuse("damaged", name, "is a folder that has a content")
       declared += size
       if (!(declared <= maxBytes)) return refuse("too_large", null, `unpacks to more than ${maxBytes} bytes`)
       return placeIn(path, kind)
@@ -91,6 +92,6 @@ const problemOf = (path: string): string | undefined => {
   return names.some((name) => devices.test(name)) ? "has the name of a device of some systems" : undefined
 }
 
-const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i
+const devices = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?$/i
 
-const comparable = (path: string): string => path.normalize("NFKC").toLowerCase().normalize("NFKC")
+const comparable = (path: string): string => path.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC")

@@ -67,8 +67,14 @@ describe("F110 archives", () => {
       const run = (program: string, ...args: ReadonlyArray<string>) => execFileSync(program, args, { cwd: folder })
       run("python3", "-m", "zipfile", "-c", "a.zip", "a")
       run("tar", "-cf", "gnu.tar", "--format=gnu", "a")
+      run("tar", "-cf", "dot.tar", "./a")
+      run("tar", "-cf", "whole.tar", "-C", "a", ".")
+      assert.deepStrictEqual(
+        (yield* unpack(readFileSync(join(folder, "whole.tar")))).map(({ path }) => path).toSorted(),
+        ["b/long.txt", `${"n".repeat(120)}.txt`].toSorted()
+      )
       run("tar", "-czf", "pax.tgz", "--format=pax", "a")
-      for (const name of ["a.zip", "gnu.tar", "pax.tgz"]) {
+      for (const name of ["a.zip", "gnu.tar", "dot.tar", "pax.tgz"]) {
         const files = yield* unpack(readFileSync(join(folder, name)))
         assert.deepStrictEqual(
           files.map(({ bytes, path }) => [path, bytes.length]).toSorted(),
@@ -103,6 +109,9 @@ describe("F110 archives", () => {
     "a/./b",
     "",
     "con",
+    "COM¹.txt",
+    "aux .x",
+    "CONIN$",
     "a/nul.txt",
     "a/b. ",
     `${"d/".repeat(40)}x`,
@@ -115,7 +124,7 @@ describe("F110 archives", () => {
         const harmless = { name: "first.txt", content: "1" }
         assert.strictEqual(yield* reasonOf(ArchiveZoo.zip([harmless, { name, content: "2" }])), "unsafe_name")
         // A tar ends a name at its first zero byte, and a nameless one is how some say that it is over.
-        if (name === "" || name.includes("\u0000")) return
+        if (name === "" || name === "./" || name.includes("\u0000")) return
         assert.strictEqual(yield* reasonOf(yield* tar([harmless, { name, content: "2" }])), "unsafe_name")
       })
     )
@@ -144,7 +153,9 @@ describe("F110 archives", () => {
         ["D/x", "d/X"],
         ["a", "a/b"],
         ["a/b", "a"],
-        ["ﬁ", "fi"]
+        ["ﬁ", "fi"],
+        ["straße", "STRASSE"],
+        ["ς", "Σ"]
       ]
       for (const names of pairs) {
         const entries = names.map((name) => ({ name, content: "x" }))
@@ -193,12 +204,33 @@ describe("F110 archives", () => {
       assert.strictEqual(yield* reasonOf(ArchiveZoo.zip([{ name: "a", content: "x", declaredSize: 2 }])), "damaged")
       assert.strictEqual(yield* reasonOf(ArchiveZoo.zip([{ name: "a", content: "x", method: 99 }])), "damaged")
       assert.strictEqual(yield* reasonOf(ArchiveZoo.zip([{ name: "a", content: "x", flags: 1 }])), "encrypted")
+      const folder = yield* tar([{ name: "a", content: "x".repeat(700) }])
+      folder.write("5", 156, "latin1")
+      const sum = folder.subarray(0, 512).reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0)
+      folder.write(`${sum.toString(8).padStart(6, "0")}\u0000 `, 148, "latin1")
+      assert.strictEqual(yield* reasonOf(folder), "damaged")
+      const two = yield* tar([
+        { name: "a", content: "x" },
+        { name: "b", content: "y" }
+      ])
+      assert.strictEqual(yield* reasonOf(two.subarray(0, 1024)), "damaged")
       const tarred = yield* tar([{ name: "a", content: "x".repeat(2000) }])
       assert.strictEqual(yield* reasonOf(tarred.subarray(0, 1024)), "damaged")
       assert.strictEqual(yield* reasonOf(gzipSync(tarred).subarray(0, 60)), "damaged")
       for (const other of ["", "PK", "not one", gzipSync("no tar")]) {
         assert.include(["not_an_archive", "damaged"], yield* reasonOf(Buffer.from(other)), String(other))
       }
+    })
+  )
+
+  it.effect("odd limits are limits", () =>
+    Effect.gen(function* () {
+      const archive = gzipSync(yield* tar([{ name: "a", content: "x" }]))
+      const large = [Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY]
+      for (const maxBytes of large) yield* unpack(archive, { maxBytes, maxEntries: 10 })
+      yield* unpack(archive, { maxBytes: 10, maxEntries: Number.POSITIVE_INFINITY })
+      assert.strictEqual(yield* reasonOf(archive, { maxBytes: -1, maxEntries: 10 }), "too_large")
+      assert.strictEqual(yield* reasonOf(archive, { maxBytes: 10, maxEntries: Number.NaN }), "too_many_entries")
     })
   )
 
