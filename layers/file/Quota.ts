@@ -32,8 +32,12 @@ export interface Options {
   readonly counts: (name: string) => boolean
 }
 
-/** How long a count is believed once there is too little room by it, and how long at all: others write there as well. */
-const believedMillis = 10_000
+/**
+ * How long a count is believed once there is too little room by it, at least and in times of what it took: who has just deleted
+ * something tries again at once, and counting must not be all that is done. And how long at all: others write there as well.
+ */
+const believedMillis = 1000
+const believedTimes = 5
 const staleMillis = 60 * 60_000
 
 export const make = Effect.fnUntraced(function* ({ counts, most, root }: Options) {
@@ -43,19 +47,22 @@ export const make = Effect.fnUntraced(function* ({ counts, most, root }: Options
   /** When it was counted, and when something went since then that nobody measured. */
   let countedAt = Number.NEGATIVE_INFINITY
   let isLess = false
+  let tookMillis = 0
 
   const count = Effect.gen(function* () {
-    // Where the folder cannot be read there is nothing of it, or the write fails and says so.
-    const found = yield* Effect.orElseSucceed(Directories.filesBelow(root), () => [])
+    const began = yield* Clock.currentTimeMillis
+    const { found } = yield* Directories.readableBelow(root)
     used = found.reduce((sum, { bytes, name }) => (counts(name) ? sum + bytes : sum), 0)
     countedAt = yield* Clock.currentTimeMillis
+    tookMillis = countedAt - began
     isLess = false
   }).pipe(Effect.provideContext(services))
 
   const room = Effect.fnUntraced(function* (wanted: number) {
     const age = (yield* Clock.currentTimeMillis) - countedAt
     const isShort = most - used < wanted
-    if (age > staleMillis || (isShort && (isLess || age > believedMillis))) yield* count
+    if (age > staleMillis || (isShort && (isLess || age > Math.max(believedMillis, believedTimes * tookMillis))))
+      yield* count
     return Math.max(0, most - used)
   }, one.withPermit)
 

@@ -29,15 +29,32 @@ export interface Found {
 }
 
 /** All files below a folder, which need not be there. Links are not followed: what is behind them is no part of it. */
-export const filesBelow = (
+export const filesBelow = (folder: string) => filesIn(folder, "", Effect.fail)
+
+/** The same, without what is in folders that may not be read; their names go to `unreadable`. */
+export const readableBelow = Effect.fnUntraced(function* (folder: string) {
+  const unreadable: Array<string> = []
+  const found = yield* filesIn(folder, "", (_, name) =>
+    Effect.sync((): Array<string> => {
+      unreadable.push(name)
+      return []
+    })
+  )
+  return { found, unreadable }
+})
+
+const filesIn = <E>(
   folder: string,
-  below = ""
-): Effect.Effect<ReadonlyArray<Found>, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  below: string,
+  refused: (error: PlatformError.PlatformError, name: string) => Effect.Effect<Array<string>, E>
+): Effect.Effect<ReadonlyArray<Found>, E, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
     const here = paths.join(folder, below)
-    const names = yield* Effect.catchIf(files.readDirectory(here), isMissing, () => Effect.succeed<Array<string>>([]))
+    const names = yield* Effect.catch(files.readDirectory(here), (error) =>
+      isMissing(error) ? Effect.succeed<Array<string>>([]) : refused(error, below)
+    )
     const found: Array<Found> = []
     for (const name of names) {
       const path = paths.join(here, name)
@@ -45,7 +62,7 @@ export const filesBelow = (
       // It may have gone since the folder was read.
       const info = yield* Effect.option(files.stat(path))
       if (Option.isNone(info)) continue
-      if (info.value.type === "Directory") found.push(...(yield* filesBelow(folder, paths.join(below, name))))
+      if (info.value.type === "Directory") found.push(...(yield* filesIn(folder, paths.join(below, name), refused)))
       if (info.value.type === "File")
         found.push({ name: paths.join(below, name), path, bytes: Number(info.value.size) })
     }

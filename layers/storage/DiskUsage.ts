@@ -31,15 +31,17 @@ export const look = Effect.fn("DiskUsage.look")(function* (
   const inside = directory.file(filesFolder)
   const root = yield* real(paths.resolve(ManagedRoot.of(settings, directory)))
   const isElsewhere = root !== (yield* real(inside))
-  for (const { bytes, name } of yield* Directories.filesBelow(directory.path)) {
+  const inDirectory = yield* Directories.readableBelow(directory.path)
+  const unreadable = inDirectory.unreadable.map((name) => paths.join(directory.path, name))
+  for (const { bytes, name } of inDirectory.found) {
     const [first = "", ...below] = name.split(paths.sep)
     if (below.length === 0 || first !== filesFolder) add(kindOf(first, below.length > 0), bytes)
     else add(isElsewhere ? "other" : kindOfManaged(below), bytes)
   }
   if (isElsewhere && !isWithin(paths, directory.path, root)) {
-    for (const { bytes, name } of yield* Directories.filesBelow(root)) {
-      add(kindOfManaged(name.split(paths.sep)), bytes)
-    }
+    const elsewhere = yield* Directories.readableBelow(root)
+    unreadable.push(...elsewhere.unreadable.map((name) => paths.join(root, name)))
+    for (const { bytes, name } of elsewhere.found) add(kindOfManaged(name.split(paths.sep)), bytes)
   }
   const usage = kinds.flatMap((kind) => {
     const sum = sums.get(kind)
@@ -50,6 +52,7 @@ export const look = Effect.fn("DiskUsage.look")(function* (
     managedFiles: isElsewhere ? root : null,
     bytes: usage.reduce((sum, one) => sum + one.bytes, 0),
     usage,
+    unreadable,
     records: yield* RecordUsage.look(directory, settings)
   } satisfies DiskUsage
 })

@@ -53,6 +53,11 @@ export const recognised = Effect.fn("Verify.recognised")(function* (
   if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
     return yield* new Backup.BackupFailed({ path, reason: "there is no database yet" })
   }
+  // Opening a pipe waits for somebody to write into it.
+  const info = yield* Effect.option(files.stat(path))
+  if (Option.isSome(info) && info.value.type === "FIFO") {
+    return yield* new Backup.BackupFailed({ path, reason: "it is a pipe and no file" })
+  }
   const name = yield* ReadOnly.nameOf(path)
   yield* Effect.catchTag(opened(name, true, Recognised.check(path)), "SqlError", () => Effect.void)
   return name

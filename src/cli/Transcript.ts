@@ -249,7 +249,7 @@ const contents = (tables: Backup.TableCounts): string =>
   counted(tables["turns"] ?? 0, "turn")
 
 /** What is on the disk, what bounds each part and when it goes, and the sum. What is beyond its limit is marked. */
-export const disk = ({ bytes, managedFiles, path, records, usage }: Disk.DiskUsage): string => {
+export const disk = ({ bytes, managedFiles, path, records, unreadable, usage }: Disk.DiskUsage): string => {
   const row = (what: string, part: { bytes: number; limitBytes: number | null; removed: string }, count: string) => [
     what,
     sizeText(part.bytes),
@@ -270,6 +270,7 @@ export const disk = ({ bytes, managedFiles, path, records, usage }: Disk.DiskUsa
       ...rows.slice(at),
       ["all", sizeText(bytes), "", "", ""]
     ]),
+    ...unreadable.map((folder) => `Not counted, since it may not be read: ${Plain.line(folder)}\n`),
     records === null ? "The database cannot be read; `troupe verify` says why.\n" : ""
   ].join("")
 }

@@ -40,6 +40,8 @@ export interface DiskUsage {
   readonly managedFiles: string | null
   readonly bytes: number
   readonly usage: ReadonlyArray<FilesPart>
+  /** Folders that may not be read: what is in them is not counted. */
+  readonly unreadable: ReadonlyArray<string>
   /** What the database holds; `null` if there is none that can be read. */
   readonly records: ReadonlyArray<RecordsPart> | null
 }

@@ -4,6 +4,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { dirname, join } from "node:path"
@@ -139,6 +140,23 @@ it.effect("what others write into the folder is counted in time", () =>
       yield* files.writeFile(join(folder, "theirs"), bytes(85))
       yield* TestClock.adjust("2 hours")
       assert.strictEqual((yield* Effect.flip(write("b", bytes(10), over))).reason, "no_space")
+    })
+  )
+)
+
+it.live("room that others have made counts soon", () =>
+  within(100, (folder) =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      yield* files.makeDirectory(folder, { recursive: true })
+      yield* files.writeFile(join(folder, "mine"), bytes(95))
+      const { write } = yield* agent
+      assert.strictEqual((yield* Effect.flip(write("a", bytes(10), over))).reason, "no_space")
+      yield* files.remove(join(folder, "mine"))
+      yield* Effect.repeat(Effect.exit(write("a", bytes(10), over)), {
+        until: ({ _tag }) => _tag === "Success",
+        schedule: Schedule.spaced("100 millis")
+      })
     })
   )
 )

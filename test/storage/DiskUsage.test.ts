@@ -2,7 +2,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as PlatformError from "effect/PlatformError"
 import * as SqlClient from "effect/sql/SqlClient"
+import { execFileSync } from "node:child_process"
 import { dirname, join } from "node:path"
 import * as DiskUsage from "../../layers/storage/DiskUsage.ts"
 import * as Verify from "../../layers/storage/Verify.ts"
@@ -81,6 +83,38 @@ test(
       usage.usage.map(({ bytes, files, kind }) => [kind, bytes, files]),
       [["managed files", 9, 1]]
     )
+  })
+)
+
+test(
+  "a folder that may not be read is named, and all others are counted; a pipe in the database's place holds nothing up",
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const { directory } = yield* place
+    yield* files.makeDirectory(directory.file("files/secret"), { recursive: true })
+    yield* files.writeFile(directory.file("files/a"), new Uint8Array(3))
+    execFileSync("mkfifo", [directory.file("troupe.db")])
+    const locked = FileSystem.FileSystem.of({
+      ...files,
+      readDirectory: (path, options) =>
+        path.endsWith("/secret")
+          ? Effect.fail(
+              PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "readDirectory" })
+            )
+          : files.readDirectory(path, options)
+    })
+    const usage = yield* Effect.provideService(
+      DiskUsage.look(directory, Settings.Settings.defaults),
+      FileSystem.FileSystem,
+      locked
+    )
+    assert.deepStrictEqual(usage.unreadable, [directory.file("files/secret")])
+    assert.deepInclude(
+      usage.usage.find(({ kind }) => kind === "managed files"),
+      { bytes: 3 }
+    )
+    assert.isNull(usage.records)
+    assert.include(Transcript.disk(usage), "Not counted, since it may not be read")
   })
 )
 

@@ -52,7 +52,7 @@ const isBelow = (path: string): boolean =>
 /** Copies what fits, in the order of the patterns. `folder` is where the program ran. */
 export const save = Effect.fnUntraced(function* (settings: Section, folder: string, { globs, most, subdir }: Wanted) {
   const paths = yield* Path.Path
-  const found = yield* Effect.orElseSucceed(Directories.filesBelow(folder), () => [])
+  const { found } = yield* Directories.readableBelow(folder)
   const saved: Array<Result["artifacts_saved"][number]> = []
   const skipped: Array<Result["artifacts_skipped"][number]> = []
   let total = 0
