@@ -55,7 +55,11 @@ export const records: ReadonlyArray<Records> = [
     removed: ({ retention }) => `${days(retention.approvals_days)} after the question`
   },
   { what: "grants", tables: ["approval_grants"], removed: () => "with their turn, or when revoked" },
-  { what: "budgets", tables: ["budget_accounts", "budget_holds", "budget_raises"], removed: () => "never; nothing writes them yet" },
+  {
+    what: "budgets",
+    tables: ["budget_accounts", "budget_holds", "budget_raises"],
+    removed: () => "never; nothing writes them yet"
+  },
   { what: "notes", tables: ["notes", "note_owners", "note_words"], removed: () => "when deleted or expired" },
   {
     what: "deleted notes, without content",
